@@ -1,0 +1,4 @@
+//! `git-memory`: turns what coding agents did into knowledge that people have reviewed.
+//!
+//! The rooms below are listed from the top of the import order to its bottom: a room may import only
+//! rooms that stand below it, and nothing imports `cli`. ARCHITECTURE.md has the map.
