@@ -1,0 +1,42 @@
+//! The only room that opens gix or starts the `git` program.
+//!
+//! Reading and writing objects, and reading refs, go through gix; everything that changes a ref, merges, or
+//! touches a work tree goes through `git` itself, so that hooks, reflogs, reftable and locks behave as git's own.
+
+mod advance;
+mod batch;
+mod command;
+mod config;
+mod error;
+pub mod fault;
+mod history;
+mod identity;
+mod lock;
+mod merge;
+mod pack;
+mod parameters;
+mod refs;
+mod repo;
+mod store;
+mod tree;
+mod trivial;
+mod undo;
+mod version;
+mod worktree;
+
+pub use advance::{Way, fast_forward, way};
+pub use batch::{Batch, NewCommit};
+pub use command::{Git, LOCAL_VARIABLES, Output};
+pub use error::{Error, Result};
+pub use history::Commit;
+pub use identity::Person;
+pub use lock::{Lock, Locked};
+pub use merge::{Conflict, MergeOutcome, merge, merge_favouring_theirs};
+pub use refs::{RefEdit, RefFormat};
+pub use repo::Repo;
+pub use tree::{Change, Entry, Mode, TreeFile};
+pub use version::GitVersion;
+pub use worktree::Worktree;
+
+/// An object id, SHA-1 or SHA-256.
+pub type Oid = gix::ObjectId;

@@ -1,0 +1,8 @@
+//! The git room against real repositories, made and looked at with the git program.
+
+mod advance;
+mod merge;
+mod objects;
+mod places;
+mod refs;
+mod sandbox;
