@@ -1,0 +1,493 @@
+//! The layers: built-in < user file < `.gitmemory.toml` of the wiki branch < `git config memory.*` < `GIT_MEMORY_*` < flags.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use toml::{Table, Value};
+
+use super::keys::{self, Key, Type};
+use super::{FILE, Settings, text};
+use crate::git::{Oid, Repo};
+
+/// Where a value comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// Built in.
+    Default,
+    /// The user's own file.
+    User(String),
+    /// `.gitmemory.toml` on the wiki branch.
+    Committed(String),
+    /// `git config`; the file.
+    Git(String),
+    /// The environment variable.
+    Env(String),
+    /// A flag.
+    Flag,
+}
+
+impl std::fmt::Display for Origin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Origin::Default => f.write_str("built in"),
+            Origin::User(file) | Origin::Git(file) => f.write_str(file),
+            Origin::Committed(file) => write!(f, "{file} on the wiki branch"),
+            Origin::Env(variable) => f.write_str(variable),
+            Origin::Flag => f.write_str("command line"),
+        }
+    }
+}
+
+/// Why the configuration cannot be used. Exit code 78.
+#[derive(Debug, thiserror::Error)]
+#[error("{origin}: {message}")]
+pub struct Error {
+    /// The file or variable.
+    pub origin: String,
+    /// What is wrong, and the near key where one is unknown.
+    pub message: String,
+}
+
+impl Error {
+    fn new(origin: &Origin, message: impl Into<String>) -> Error {
+        Error { origin: origin.to_string(), message: message.into() }
+    }
+}
+
+/// The layers as they were found, before anything is made of them.
+#[derive(Debug, Clone, Default)]
+pub struct Inputs {
+    /// The user's file: its name and text.
+    pub user: Option<(String, String)>,
+    /// The committed file: its name and text.
+    pub committed: Option<(String, String)>,
+    /// `git config memory.*`: the key below `memory.`, the value, the file; in the order of git's layers.
+    pub git: Vec<(String, String, String)>,
+    /// The environment's variables whose names begin with `GIT_MEMORY_`.
+    pub env: Vec<(String, String)>,
+}
+
+/// The settings in force, and where each came from.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// The settings.
+    pub settings: Settings,
+    /// What the layers said, by the parts of the key. Later layers have replaced earlier ones.
+    values: BTreeMap<Vec<String>, (Value, Origin)>,
+    /// Notes for the person (legacy keys that are ignored, keys that a committed config may not set).
+    pub notes: Vec<String>,
+}
+
+/// One line of `git memory config`: a key, what holds, and whose word it is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// The dotted key.
+    pub key: String,
+    /// What holds.
+    pub value: serde_json::Value,
+    /// Whose word it is.
+    pub origin: Origin,
+}
+
+impl Config {
+    /// Loads every layer. `wiki` is the tip of the wiki branch, `None` when unborn.
+    pub fn load(repo: &Repo, wiki: Option<Oid>) -> Result<Config, Error> {
+        merge(&Inputs::read(repo, wiki)?)
+    }
+
+    /// Where the value of a dotted key (`scheduler.interval_secs`) came from.
+    pub fn origin(&self, key: &str) -> &Origin {
+        let path: Vec<String> = key.split('.').map(str::to_owned).collect();
+        let inside = self.values.iter().rev().find(|(name, _)| name.starts_with(&path));
+        inside.map_or(&Origin::Default, |(_, (_, origin))| origin)
+    }
+
+    /// Every key with what holds and whose word it is; absent optional keys are left out.
+    pub fn entries(&self) -> Vec<Entry> {
+        let settings = serde_json::to_value(&self.settings).expect("settings are plain data");
+        let value = |key: &Key| match settings.pointer(&format!("/{}", key.name.replace('.', "/"))) {
+            Some(value) => Some(value.clone()),
+            None => key.default.clone(),
+        };
+        let entry = |key: &Key| {
+            Some(Entry { key: key.name.clone(), value: value(key)?, origin: self.origin(&key.name).clone() })
+        };
+        keys::all().iter().filter_map(entry).collect()
+    }
+
+    /// What a flag says: it wins over every layer.
+    pub fn set_flag(&mut self, key: &str, value: &str) -> Result<(), Error> {
+        let mut layer = Layer::new(Origin::Flag);
+        layer.text(key, &[value])?;
+        self.add(layer);
+        self.settle()
+    }
+
+    /// Puts a layer above those that are there.
+    fn add(&mut self, layer: Layer) {
+        for (path, value) in layer.values {
+            let value = match (self.values.remove(&path), value) {
+                (Some((Value::Array(mut below), _)), Value::Array(above)) if adds_up(&path) => {
+                    below.extend(above.into_iter().filter(|item| !below.contains(item)).collect::<Vec<_>>());
+                    Value::Array(below)
+                }
+                (_, value) => value,
+            };
+            self.values.insert(path, (value, layer.origin.clone()));
+        }
+        self.notes.extend(layer.notes);
+    }
+
+    /// Makes the settings of what the layers said.
+    fn settle(&mut self) -> Result<(), Error> {
+        let mut table = Table::new();
+        for (path, (value, _)) in &self.values {
+            put(&mut table, path, value.clone());
+        }
+        // Every value was checked on its own, with its origin; what is left to fail is our own mistake.
+        self.settings =
+            table.try_into().map_err(|fault: toml::de::Error| Error::new(&Origin::Default, fault.message()))?;
+        Ok(())
+    }
+}
+
+/// Makes the settings of the layers. Nothing is read: the same inputs give the same settings.
+pub fn merge(inputs: &Inputs) -> Result<Config, Error> {
+    let mut config = Config { settings: Settings::default(), values: BTreeMap::new(), notes: Vec::new() };
+    if let Some((file, text)) = &inputs.user {
+        config.add(Layer::file(Origin::User(file.clone()), text)?);
+    }
+    if let Some((file, text)) = &inputs.committed {
+        config.add(Layer::file(Origin::Committed(file.clone()), text)?);
+    }
+    for layer in git_layers(&inputs.git)? {
+        config.add(layer);
+    }
+    for (name, value) in &inputs.env {
+        if let Some(layer) = env_layer(name, value)? {
+            config.add(layer);
+        }
+    }
+    config.settle()?;
+    Ok(config)
+}
+
+impl Inputs {
+    /// Reads every layer from its place.
+    pub fn read(repo: &Repo, wiki: Option<Oid>) -> Result<Inputs, Error> {
+        let git = repo.memory_config().into_iter().map(|(key, value, file)| (key, value, file.display().to_string()));
+        Ok(Inputs { user: read_user()?, committed: read_committed(repo, wiki)?, git: git.collect(), env: read_env()? })
+    }
+}
+
+/// The user's file: `$XDG_CONFIG_HOME/git-memory/config.toml`, by default below `~/.config`.
+pub fn user_file() -> Option<PathBuf> {
+    let base = match std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from) {
+        // A relative value is to be ignored, says the XDG base directory specification.
+        Some(folder) if folder.is_absolute() => folder,
+        _ => std::env::home_dir()?.join(".config"),
+    };
+    Some(base.join("git-memory").join("config.toml"))
+}
+
+fn read_user() -> Result<Option<(String, String)>, Error> {
+    let Some(path) = user_file() else { return Ok(None) };
+    let name = path.display().to_string();
+    match std::fs::read_to_string(&path) {
+        Ok(text) => Ok(Some((name, text))),
+        Err(fault) if matches!(fault.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => {
+            Ok(None)
+        }
+        Err(fault) => Err(Error { origin: name, message: format!("cannot be read: {fault}") }),
+    }
+}
+
+fn read_committed(repo: &Repo, wiki: Option<Oid>) -> Result<Option<(String, String)>, Error> {
+    let Some(tip) = wiki else { return Ok(None) };
+    let origin = Origin::Committed(FILE.to_owned());
+    let bytes = repo.file(tip, FILE.into()).map_err(|fault| Error::new(&origin, fault.to_string()))?;
+    let Some(bytes) = bytes else { return Ok(None) };
+    let text = String::from_utf8(bytes).map_err(|_| Error::new(&origin, "the file is not UTF-8"))?;
+    Ok(Some((FILE.to_owned(), text)))
+}
+
+fn read_env() -> Result<Vec<(String, String)>, Error> {
+    let mut found = Vec::new();
+    for (name, value) in std::env::vars_os() {
+        let Some(name) = name.to_str().filter(|name| name.starts_with("GIT_MEMORY_")) else { continue };
+        match value.into_string() {
+            Ok(value) => found.push((name.to_owned(), value)),
+            // A control variable may hold any path; only a setting has to be text.
+            Err(_) if env_key(name).is_none() => {}
+            Err(_) => return Err(Error { origin: name.to_owned(), message: "the value is not UTF-8".into() }),
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// One layer: what it says by the parts of the key.
+struct Layer {
+    origin: Origin,
+    values: BTreeMap<Vec<String>, Value>,
+    notes: Vec<String>,
+}
+
+/// A key from which a committed file cannot widen what the tool may do, and the value that would widen it (`None`: any).
+const WIDENING: &[(&str, Option<&str>)] =
+    &[("approval.mode", Some("all")), ("approval.autonomy", Some("true")), ("redact.allow", None), ("sync", None)];
+
+/// Lists in which no layer can take away what another one keeps out.
+fn adds_up(path: &[String]) -> bool {
+    matches!(path.join(".").as_str(), "redact.extra_patterns" | "capture.ignore_paths")
+}
+
+/// Sections of tools that came before, passed over with a note.
+const LEGACY: &[&str] = &["auto_improve"];
+
+impl Layer {
+    fn new(origin: Origin) -> Layer {
+        Layer { origin, values: BTreeMap::new(), notes: Vec::new() }
+    }
+
+    fn file(origin: Origin, text: &str) -> Result<Layer, Error> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let table: Table =
+            toml::from_str(text).map_err(|fault| Error::new(&origin, at(text, fault.span(), fault.message())))?;
+        let mut layer = Layer::new(origin);
+        layer.table(&mut Vec::new(), table)?;
+        Ok(layer)
+    }
+
+    fn table(&mut self, path: &mut Vec<String>, table: Table) -> Result<(), Error> {
+        for (name, value) in table {
+            path.push(name);
+            let dotted = path.join(".");
+            match (keys::find(&dotted), value) {
+                _ if self.is_passed_over(&dotted) => {}
+                (Some(key), value) => self.set(key, value)?,
+                (None, Value::Table(inside)) if is_section(&dotted) || self.may_not(&dotted, None) => {
+                    self.table(path, inside)?;
+                }
+                (None, _) if self.may_not(&dotted, None) => self.note_widening(&dotted),
+                (None, _) if is_section(&dotted) => {
+                    return Err(Error::new(&self.origin, format!("`{dotted}` must be a table: `[{dotted}]`")));
+                }
+                (None, _) => return Err(self.unknown(&dotted)),
+            }
+            path.pop();
+        }
+        Ok(())
+    }
+
+    /// What git's configuration, a variable or a flag says for a dotted key.
+    fn text(&mut self, dotted: &str, texts: &[&str]) -> Result<(), Error> {
+        if self.is_passed_over(dotted) {
+            return Ok(());
+        }
+        if let Some(key) = keys::find(dotted) {
+            let value = text::read(key, texts).map_err(|fault| Error::new(&self.origin, fault))?;
+            return self.set(key, value);
+        }
+        // One name of a table of texts.
+        match dotted.rsplit_once('.').and_then(|(table, name)| Some((keys::find(table)?, name))) {
+            Some((key, name)) if key.kind == Type::Map => {
+                let path = key.name.split('.').map(str::to_owned).chain([name.to_owned()]).collect();
+                self.values.insert(path, Value::String(texts.last().copied().unwrap_or_default().to_owned()));
+                Ok(())
+            }
+            _ => Err(self.unknown(dotted)),
+        }
+    }
+
+    fn set(&mut self, key: &Key, value: Value) -> Result<(), Error> {
+        text::check(key, &value).map_err(|fault| Error::new(&self.origin, fault))?;
+        if let (Type::Tables(inside), Value::Array(tables)) = (&key.kind, &value) {
+            self.check_tables(key, inside, tables)?;
+        }
+        if self.may_not(&key.name, Some(&value)) {
+            self.note_widening(&key.name);
+            return Ok(());
+        }
+        let path: Vec<String> = key.name.split('.').map(str::to_owned).collect();
+        if let (Type::Map, Value::Table(table)) = (&key.kind, &value) {
+            for (name, value) in table {
+                self.values.insert(path.iter().cloned().chain([name.clone()]).collect(), value.clone());
+            }
+            return Ok(());
+        }
+        if key.name == "approval.require_approval" && value == Value::Boolean(true) {
+            self.notes.push(format!(
+                "{}: `approval.require_approval = true` is read as `approval.mode = \"none\"`",
+                self.origin
+            ));
+        }
+        self.values.insert(path, value);
+        // Where one layer says both, the stricter word counts, whichever comes first in the file.
+        let asked = ["approval".to_owned(), "require_approval".to_owned()];
+        if self.values.get(asked.as_slice()) == Some(&Value::Boolean(true)) {
+            self.values.insert(vec!["approval".into(), "mode".into()], "none".into());
+        }
+        Ok(())
+    }
+
+    fn check_tables(&self, key: &Key, inside: &[Key], tables: &[Value]) -> Result<(), Error> {
+        for (name, value) in tables.iter().filter_map(Value::as_table).flatten() {
+            let Some(field) = inside.iter().find(|field| &field.name == name) else {
+                let names: Vec<_> = inside.iter().map(|field| format!("`{}`", field.name)).collect();
+                let message = format!("unknown key `{name}` in `[[{}]]`; the keys are {}", key.name, names.join(", "));
+                return Err(Error::new(&self.origin, message));
+            };
+            text::check(field, value)
+                .map_err(|fault| Error::new(&self.origin, format!("in `[[{}]]`: {fault}", key.name)))?;
+        }
+        Ok(())
+    }
+
+    fn is_passed_over(&mut self, dotted: &str) -> bool {
+        let section = dotted.split('.').next().unwrap_or_default();
+        let legacy = LEGACY.contains(&section);
+        if legacy {
+            let text = format!("{}: `{dotted}` is a key of older tools and is ignored", self.origin);
+            self.notes.push(text);
+        }
+        legacy
+    }
+
+    /// Whether this layer is the committed file and the key (with this value) would widen what the tool may do.
+    fn may_not(&self, dotted: &str, value: Option<&Value>) -> bool {
+        matches!(self.origin, Origin::Committed(_))
+            && WIDENING.iter().any(|(name, only)| {
+                let named = dotted == *name || dotted.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'));
+                named && only.is_none_or(|only| value.is_some_and(|value| value.to_string().trim_matches('"') == only))
+            })
+    }
+
+    fn note_widening(&mut self, dotted: &str) {
+        self.notes.push(format!(
+            "{}: `{dotted}` is ignored there, as it widens what the tool may do; set it in your own config or with `git config`",
+            self.origin
+        ));
+    }
+
+    fn unknown(&self, dotted: &str) -> Error {
+        Error::new(&self.origin, format!("unknown key `{dotted}`; {}", keys::hint(dotted)))
+    }
+}
+
+/// The layers of git's configuration: one for each file, in git's order, so that each key keeps its origin.
+fn git_layers(found: &[(String, String, String)]) -> Result<Vec<Layer>, Error> {
+    // A list gathers its values over all files, as git's own lists do; its origin is the last file that adds to it.
+    let mut by_key: BTreeMap<String, (Vec<&str>, &str)> = BTreeMap::new();
+    let mut order = Vec::new();
+    for (key, value, file) in found {
+        if !key.contains('.') && is_link(key) {
+            continue;
+        }
+        let name = git_key(key);
+        let entry = by_key.entry(name.clone()).or_insert_with(|| {
+            order.push(name);
+            (Vec::new(), file)
+        });
+        entry.0.push(value);
+        entry.1 = file;
+    }
+    let mut layers = Vec::new();
+    for name in order {
+        let (values, file) = &by_key[&name];
+        let mut layer = Layer::new(Origin::Git(format!("{file} (git config)")));
+        layer.text(&name, values)?;
+        layers.push(layer);
+    }
+    Ok(layers)
+}
+
+/// `memory.wiki` names the wiki's repository; it is read before there is a wiki whose settings could be loaded.
+fn is_link(key: &str) -> bool {
+    key.eq_ignore_ascii_case("wiki")
+}
+
+/// The setting that a key of git's configuration means: git folds case and knows no underscores. One that is no
+/// setting comes back as it was written.
+fn git_key(key: &str) -> String {
+    let squeezed = keys::squeeze(key);
+    if let Some(found) = keys::around(&squeezed).iter().find(|key| keys::squeeze(&key.name) == squeezed) {
+        return found.name.clone();
+    }
+    if let Some((table, name)) = key.rsplit_once('.')
+        && let Some(found) = keys::all().iter().find(|key| keys::squeeze(&key.name) == keys::squeeze(table))
+    {
+        return format!("{}.{name}", found.name);
+    }
+    // camelCase to snake_case, so that legacy sections are known and hints compare well.
+    let mut out = String::new();
+    for c in key.chars() {
+        if c.is_ascii_uppercase() {
+            out.push('_');
+        }
+        out.push(c.to_ascii_lowercase());
+    }
+    if out.starts_with("autoimprove") { out.replacen("autoimprove", "auto_improve", 1) } else { out }
+}
+
+fn env_layer(name: &str, value: &str) -> Result<Option<Layer>, Error> {
+    let Some(key) = env_key(name) else { return Ok(None) };
+    let mut layer = Layer::new(Origin::Env(name.to_owned()));
+    layer.text(&key, &[value])?;
+    Ok(Some(layer))
+}
+
+/// The dotted key that a variable means; `None` for a variable that is no setting, such as `GIT_MEMORY_HOOK`. A name
+/// that begins with a section's is meant as a setting, so that a typing error is found.
+fn env_key(name: &str) -> Option<String> {
+    if let Some(key) = keys::all().iter().find(|key| key.env_name() == name) {
+        return Some(key.name.clone());
+    }
+    let maps = keys::all().iter().filter(|key| key.kind == Type::Map);
+    for key in maps {
+        if let Some(rest) = name.strip_prefix(&key.env_name()).and_then(|rest| rest.strip_prefix('_')) {
+            return Some(format!("{}.{}", key.name, rest.to_ascii_lowercase()));
+        }
+    }
+    let lower = name.strip_prefix("GIT_MEMORY_")?.to_ascii_lowercase();
+    let sections = keys::all().iter().map(|key| key.name.split('.').next().unwrap_or_default());
+    let section = sections
+        .chain(LEGACY.iter().copied())
+        .find(|section| lower.strip_prefix(*section).is_some_and(|rest| rest.is_empty() || rest.starts_with('_')))?;
+    Some(match lower.strip_prefix(section).map(|rest| rest.trim_start_matches('_')) {
+        Some(rest) if !rest.is_empty() => format!("{section}.{rest}"),
+        _ => section.to_owned(),
+    })
+}
+
+/// Whether keys stand below this name.
+fn is_section(dotted: &str) -> bool {
+    keys::around(dotted).iter().any(|key| key.name.strip_prefix(dotted).is_some_and(|rest| rest.starts_with('.')))
+}
+
+fn put(table: &mut Table, path: &[String], value: Value) {
+    match path {
+        [] => {}
+        [name] => {
+            table.insert(name.clone(), value);
+        }
+        [name, rest @ ..] => {
+            let inside = table.entry(name.clone()).or_insert_with(|| Value::Table(Table::new()));
+            if let Value::Table(inside) = inside {
+                put(inside, rest, value);
+            }
+        }
+    }
+}
+
+/// A message with the line and column (from 1) that it is about.
+pub(super) fn at(text: &str, span: Option<std::ops::Range<usize>>, message: &str) -> String {
+    let Some(before) = span.and_then(|span| text.get(..span.start)) else { return message.to_owned() };
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    format!("line {line}, column {column}: {message}")
+}
+
+#[cfg(test)]
+#[path = "tests/layers.rs"]
+mod tests;

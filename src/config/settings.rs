@@ -1,0 +1,328 @@
+//! Every setting, its default and its unit. The doc comments are what `git memory config` shows.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// All settings. Names are those of `.gitmemory.toml`; in `git config` they are camelCase below `memory.`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, Default)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// Where the wiki is and what in it is protected.
+    pub wiki: Wiki,
+    /// The projects that share the wiki.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub scope: Vec<Scope>,
+    /// What may be accepted without a person.
+    pub approval: Approval,
+    /// How an accept lands.
+    pub accept: Accept,
+    /// Limits of a review.
+    pub improve: Improve,
+    /// When the worker reviews by itself.
+    pub scheduler: Scheduler,
+    /// What is captured and how long it is kept.
+    pub capture: Capture,
+    /// What counts as a secret beyond the built-in rules.
+    pub redact: Redact,
+    /// The queue of proposals.
+    pub pending: Pending,
+    /// Who reviews.
+    pub model: Model,
+}
+
+/// `[wiki]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Wiki {
+    /// The folder of the pages, relative to the top of the branch; empty: the top itself.
+    pub root: String,
+    /// The branch that holds the wiki.
+    pub branch: String,
+    /// Globs of pages that only a person's yes may change.
+    pub protected: Vec<String>,
+    /// Globs of pages that people own (protected too).
+    pub human_owned: Vec<String>,
+    /// What happens to a proposal for a protected page: `defer` (a person must decide) or `refuse`.
+    pub protect: Protect,
+    /// Another folder for a kind (`gotcha = "pitfalls"`).
+    pub folders: BTreeMap<String, String>,
+}
+
+impl Default for Wiki {
+    fn default() -> Self {
+        Wiki {
+            root: String::new(),
+            branch: String::new(),
+            protected: Vec::new(),
+            human_owned: Vec::new(),
+            protect: Protect::Defer,
+            folders: BTreeMap::new(),
+        }
+    }
+}
+
+/// `wiki.protect`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Protect {
+    /// Staged, and marked: a person must decide.
+    Defer,
+    /// Refused with `target_protected`.
+    Refuse,
+}
+
+/// One `[[scope]]` table.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, Default)]
+#[serde(default, deny_unknown_fields)]
+pub struct Scope {
+    /// Its name.
+    pub name: String,
+    /// Its folder in the wiki, relative to `wiki.root`.
+    pub path: String,
+    /// Remote URLs of the repositories that belong to it.
+    pub repos: Vec<String>,
+    /// Globs of working folders that belong to it.
+    pub dirs: Vec<String>,
+}
+
+/// `[approval]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Approval {
+    /// `gated` (what passes every gate), `all` (what was validated) or `none`.
+    pub mode: Mode,
+    /// Legacy: true is read as `mode = "none"`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub require_approval: Option<bool>,
+    /// Whether triage may accept and clean-up may propose by itself.
+    pub autonomy: bool,
+    /// What `gated` asks for.
+    pub gated: Gated,
+}
+
+impl Default for Approval {
+    fn default() -> Self {
+        Approval { mode: Mode::Gated, require_approval: None, autonomy: false, gated: Gated::default() }
+    }
+}
+
+/// `approval.mode`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// Accepted by itself only when everything under `approval.gated` holds.
+    Gated,
+    /// Accepted by itself when validated and gated (never rules, protected pages or retirements).
+    All,
+    /// Everything waits for a person.
+    None,
+}
+
+/// `[approval.gated]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Gated {
+    /// Lanes whose proposals may be accepted by themselves.
+    pub lanes: Vec<String>,
+    /// Kinds that may be.
+    pub kinds: Vec<String>,
+    /// Operations that may be.
+    pub operations: Vec<String>,
+    /// The least confidence, 0 to 1.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub min_confidence: f64,
+    /// What the judge must have said; without a judge nothing is accepted by itself.
+    pub judge: String,
+}
+
+impl Default for Gated {
+    fn default() -> Self {
+        Gated {
+            lanes: vec!["review".into()],
+            kinds: ["gotcha", "decision", "concept", "note", "procedure"].map(String::from).into(),
+            operations: ["create", "update"].map(String::from).into(),
+            min_confidence: 0.75,
+            judge: "pass".into(),
+        }
+    }
+}
+
+/// `[accept]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Accept {
+    /// `merge` (a merge commit) or `squash` (one ordinary commit, for linear histories).
+    pub style: Style,
+}
+
+impl Default for Accept {
+    fn default() -> Self {
+        Accept { style: Style::Merge }
+    }
+}
+
+/// `accept.style`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Style {
+    /// A merge commit, never a fast-forward.
+    Merge,
+    /// One ordinary commit.
+    Squash,
+}
+
+/// `[improve]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Improve {
+    /// Who stands as the author of what the tool proposes.
+    pub proposal_actor: String,
+    /// Whether a captured session wakes the worker.
+    pub on_session_end: bool,
+    /// Least confidence, 0 to 1.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub min_confidence: f64,
+    /// Fewest observations that a model is asked about.
+    pub min_observations: u32,
+    /// Shortest session, in seconds, that a model is asked about.
+    pub min_session_duration_secs: u64,
+    /// Most proposals of one run.
+    pub max_proposals_per_run: usize,
+    /// Most edits of one proposal.
+    pub max_edits_per_proposal: usize,
+    /// Most characters of one edit.
+    pub max_edit_content_chars: usize,
+    /// Most changed characters of one proposal.
+    pub max_changed_chars_per_proposal: usize,
+    /// Most edits of one run.
+    pub max_patch_edits_per_run: usize,
+    /// Most characters of a page body.
+    pub max_final_body_chars: usize,
+    /// Most tokens (characters / 4) of a rule page.
+    pub max_rule_page_tokens: usize,
+    /// Most tokens (characters / 4) of a procedure page.
+    pub max_procedure_page_tokens: usize,
+}
+
+impl Default for Improve {
+    fn default() -> Self {
+        Improve {
+            proposal_actor: "git-memory auto_improve <auto_improve@git-memory.invalid>".into(),
+            on_session_end: false,
+            min_confidence: 0.75,
+            min_observations: 8,
+            min_session_duration_secs: 120,
+            max_proposals_per_run: 5,
+            max_edits_per_proposal: 5,
+            max_edit_content_chars: 4_000,
+            max_changed_chars_per_proposal: 12_000,
+            max_patch_edits_per_run: 8,
+            max_final_body_chars: 32_000,
+            max_rule_page_tokens: 2_000,
+            max_procedure_page_tokens: 2_000,
+        }
+    }
+}
+
+/// `[scheduler]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Scheduler {
+    /// Whether reviews run by themselves at all.
+    pub enabled: bool,
+    /// Seconds between two ticks; 0: never.
+    pub interval_secs: u64,
+    /// Most sessions per scope and tick.
+    pub max_sessions_per_tick: usize,
+    /// Youngest session, in seconds since its end, that is reviewed.
+    pub min_session_age_secs: u64,
+}
+
+impl Default for Scheduler {
+    fn default() -> Self {
+        Scheduler { enabled: true, interval_secs: 3_600, max_sessions_per_tick: 1, min_session_age_secs: 600 }
+    }
+}
+
+/// `[capture]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Capture {
+    /// Whether anything is captured.
+    pub enabled: bool,
+    /// Paths (gitignore syntax) whose events are dropped with their results.
+    pub ignore_paths: Vec<String>,
+    /// Leave out what subagents did.
+    pub drop_subagents: bool,
+    /// Where session pages stand: `ref` (private) or `wiki` (also as `sessions/<id>.md` on the branch).
+    pub pages: Pages,
+    /// Days that observations are kept.
+    pub keep_raw_days: u32,
+    /// Days that a session is kept.
+    pub keep_days: u32,
+}
+
+impl Default for Capture {
+    fn default() -> Self {
+        Capture {
+            enabled: true,
+            ignore_paths: Vec::new(),
+            drop_subagents: false,
+            pages: Pages::Ref,
+            keep_raw_days: 90,
+            keep_days: 365,
+        }
+    }
+}
+
+/// `capture.pages`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Pages {
+    /// Under `refs/memory/sessions/` only.
+    Ref,
+    /// Also on the wiki branch.
+    Wiki,
+}
+
+/// `[redact]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, Default)]
+#[serde(default, deny_unknown_fields)]
+pub struct Redact {
+    /// Regular expressions of further secrets.
+    pub extra_patterns: Vec<String>,
+    /// Exact strings that are no secrets.
+    pub allow: Vec<String>,
+}
+
+/// `[pending]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Pending {
+    /// Also show pending proposals as files under `_pending/auto-improve/`.
+    pub materialize: bool,
+    /// Days after which an undecided proposal expires.
+    pub expire_days: u32,
+}
+
+impl Default for Pending {
+    fn default() -> Self {
+        Pending { materialize: false, expire_days: 90 }
+    }
+}
+
+/// `[model]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Model {
+    /// Who reviews: `builtin` needs no model and no key.
+    pub provider: String,
+}
+
+impl Default for Model {
+    fn default() -> Self {
+        Model { provider: "builtin".into() }
+    }
+}
