@@ -1,0 +1,21 @@
+//! `refs/memory/log`: events, runs and sidecars in files that are written once; append and fold.
+
+mod append;
+mod begin;
+mod clock;
+mod event;
+mod fold;
+pub mod queue;
+mod state;
+mod trail;
+
+pub use append::{Append, append, file};
+pub use begin::begin;
+pub use clock::{new_id, now};
+pub use event::{Event, EventKind};
+pub use fold::{Cache, events, load};
+pub use state::{Review, State};
+pub use trail::{Proposal, Status, order};
+
+/// The ledger's ref.
+pub const REF: &str = "refs/memory/log";

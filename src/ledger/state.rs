@@ -1,0 +1,232 @@
+//! The ledger's events folded into what commands ask for.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::{Event, EventKind, Proposal, trail};
+
+/// Everything that the events say, up to one commit of the ledger.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct State {
+    /// The proposals by id.
+    pub proposals: BTreeMap<String, Proposal>,
+    /// Proposals with events whose `staged` has not been seen.
+    orphans: BTreeSet<String>,
+    /// What happened to each session.
+    pub reviews: BTreeMap<String, Review>,
+    /// By scope: sessions that ended before it are not reviewed on their own.
+    pub watermarks: BTreeMap<String, Timestamp>,
+    /// When the worker last reviewed on its own.
+    pub last_tick: Option<Timestamp>,
+    /// How many events of each kind.
+    pub counts: BTreeMap<String, u64>,
+    /// Proposals that are held back, by proposal id: the target and the one in the way.
+    pub held: BTreeMap<String, String>,
+    /// Segments or lines that could not be read; the rest was used.
+    pub faults: Vec<String>,
+}
+
+/// What is known of the reviews of one session.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Review {
+    /// When it was captured last.
+    pub captured: Option<Timestamp>,
+    /// Claimed until then.
+    pub leased_until: Option<Timestamp>,
+    /// The nonce of the claim that stands.
+    pub nonce: Option<String>,
+    /// The blob of observations that was looked at last.
+    pub seen: Option<String>,
+    /// Failed reviews of this content.
+    pub attempts: u32,
+    /// Why it was not reviewed.
+    pub skipped: Option<String>,
+}
+
+/// Failed reviews after which a session is parked.
+pub const MAX_ATTEMPTS: u32 = 3;
+
+impl Review {
+    /// Three failures: shown in `status`, not tried again.
+    pub fn is_parked(&self) -> bool {
+        self.attempts >= MAX_ATTEMPTS
+    }
+
+    /// Whether exactly this content was looked at.
+    pub fn has_seen(&self, blob: &str) -> bool {
+        self.seen.as_deref() == Some(blob)
+    }
+}
+
+impl State {
+    /// Adds events, in any order, to those that were folded before. False when their place among those cannot be told
+    /// (two people decided at once): then this state is of no use, and all events are to be folded from the start,
+    /// which always works.
+    #[must_use]
+    pub fn add(&mut self, events: Vec<Event>) -> bool {
+        let mut touched = BTreeMap::<String, (Vec<Event>, u32)>::new();
+        let mut sorted = events;
+        sorted.sort_by_key(|event| (event.at, event.id));
+        for event in sorted {
+            *self.counts.entry(event.kind.as_str().to_owned()).or_default() += 1;
+            self.session(&event);
+            if event.kind == EventKind::Watermark {
+                let at = event.text("at").and_then(|text| text.parse().ok()).unwrap_or(event.at);
+                let mark = self.watermarks.entry(event.scope.clone()).or_insert(at);
+                *mark = (*mark).max(at);
+                continue;
+            }
+            let Some(id) = event.proposal.clone() else { continue };
+            match event.kind {
+                EventKind::Sighted => touched.entry(id).or_default().1 += 1,
+                EventKind::Held => {
+                    self.held.insert(id, event.text("behind").unwrap_or_default().to_owned());
+                }
+                ref kind if kind.decides() => {
+                    if event.kind == EventKind::Staged {
+                        self.held.remove(&id);
+                    }
+                    touched.entry(id).or_default().0.push(event);
+                }
+                _ => {}
+            }
+        }
+        touched.into_iter().all(|(id, (trail, sightings))| self.touch(id, trail, sightings))
+    }
+
+    /// New events of one proposal.
+    fn touch(&mut self, id: String, mut trail: Vec<Event>, sightings: u32) -> bool {
+        if let Some(known) = self.proposals.get_mut(&id) {
+            known.sightings += sightings;
+            trail::order(&mut trail);
+            return trail.iter().all(|event| known.follow(event));
+        }
+        if self.orphans.contains(&id) {
+            return false;
+        }
+        match Proposal::fold(&id, trail, sightings) {
+            Some(proposal) => drop(self.proposals.insert(id, proposal)),
+            None => drop(self.orphans.insert(id)),
+        }
+        true
+    }
+
+    fn session(&mut self, event: &Event) {
+        let Some(session) = event.text("session") else { return };
+        if !matches!(event.kind, EventKind::Captured | EventKind::Claimed | EventKind::Released | EventKind::Skipped) {
+            return;
+        }
+        let review = self.reviews.entry(session.to_owned()).or_default();
+        let blob = event.text("blob");
+        match event.kind {
+            EventKind::Captured => review.captured = Some(event.at),
+            EventKind::Claimed => {
+                review.nonce = event.text("nonce").map(str::to_owned);
+                review.leased_until = event.text("until").and_then(|text| text.parse().ok());
+                if event.text("trigger").is_some_and(|trigger| trigger != "manual") {
+                    self.last_tick = self.last_tick.max(Some(event.at));
+                }
+            }
+            EventKind::Released => {
+                review.leased_until = None;
+                match event.text("outcome") {
+                    Some("failed") => review.attempts += 1,
+                    Some("unavailable") => {}
+                    _ => {
+                        review.seen = blob.map(str::to_owned);
+                        review.attempts = 0;
+                        review.skipped = None;
+                    }
+                }
+            }
+            _ => {
+                review.leased_until = None;
+                review.seen = blob.map(str::to_owned);
+                review.skipped = event.text("reason").map(str::to_owned);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+    use proptest::prelude::*;
+    use ulid::Ulid;
+
+    use super::*;
+
+    fn event(kind: EventKind, number: u64, after: Option<u64>) -> Event {
+        let id = |number: u64| Ulid::from_parts(number * 1_000, u128::from(number));
+        let mut event = Event::new(kind, "global", "A <a@example.org>").proposal("00000000000000aa");
+        event.id = id(number);
+        event.at = Timestamp::from_second(number as i64).unwrap_or_default();
+        event.after = after.map(id);
+        event.with("tip", format!("tip{number}")).with("landed", format!("landed{number}"))
+    }
+
+    fn folded(events: &[Event]) -> State {
+        let mut state = State::default();
+        assert!(state.add(events.to_vec()), "from the start it always works");
+        state
+    }
+
+    #[test]
+    fn decisions_that_follow_each_other_need_no_second_look() {
+        let events = [
+            event(EventKind::Staged, 1, None),
+            event(EventKind::Rejected, 2, Some(1)),
+            event(EventKind::Reopened, 3, Some(2)),
+            event(EventKind::Accepted, 4, Some(3)),
+        ];
+        let mut state = State::default();
+        for event in &events {
+            assert!(state.add(vec![event.clone()]));
+        }
+        assert_eq!(state, folded(&events));
+    }
+
+    #[test]
+    fn the_second_of_two_decisions_at_once_asks_for_all_events() {
+        let staged = event(EventKind::Staged, 1, None);
+        let mut state = folded(&[staged.clone(), event(EventKind::Rejected, 3, Some(1))]);
+        assert!(!state.add(vec![event(EventKind::Accepted, 2, Some(1))]));
+    }
+
+    #[test]
+    fn an_event_that_came_before_its_proposal_is_not_lost() {
+        let accepted = event(EventKind::Accepted, 2, Some(1));
+        let mut state = folded(std::slice::from_ref(&accepted));
+        assert!(!state.add(vec![event(EventKind::Staged, 1, None)]));
+        let whole = folded(&[accepted, event(EventKind::Staged, 1, None)]);
+        assert_eq!(whole.proposals.values().map(|proposal| proposal.landed.as_deref()).next(), Some(Some("landed2")));
+    }
+
+    proptest! {
+        /// Whatever comes in whatever pieces: when adding says that it worked, it is what folding all at once gives.
+        #[test]
+        fn adding_in_pieces_is_folding_at_once(
+            parts in prop::collection::vec((0usize..6, 1u64..8, prop::option::of(1u64..8), any::<bool>()), 1..8)
+        ) {
+            use EventKind::*;
+            let kinds = [Staged, Rejected, Accepted, Reopened, Conflicted, Edited];
+            let mut numbers = std::collections::HashSet::new();
+            let mut state = State::default();
+            let (mut all, mut piece): (Vec<Event>, Vec<Event>) = (Vec::new(), Vec::new());
+            for (kind, number, after, ends) in parts {
+                if numbers.insert(number) {
+                    piece.push(event(kinds[kind].clone(), number, after));
+                }
+                if ends {
+                    all.extend(piece.clone());
+                    if !state.add(std::mem::take(&mut piece)) {
+                        state = folded(&all);
+                    }
+                    prop_assert_eq!(&state.proposals, &folded(&all).proposals);
+                }
+            }
+        }
+    }
+}
