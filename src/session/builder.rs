@@ -1,0 +1,193 @@
+//! What all readers do with what they read: redact, cut, number, name.
+
+use jiff::Timestamp;
+
+use super::redact::{ceil, floor};
+use super::{Observation, ObservationKind, Redactor, Speaker};
+
+/// Most bytes of a body.
+pub const LONGEST_BODY: usize = 16 * 1024;
+
+/// Bytes of head and of tail that a long body keeps; the rest is the note between them.
+const END: usize = LONGEST_BODY / 2 - 64;
+
+/// Bodies above this are redacted around their kept ends only.
+const LARGE: usize = 32 * 1024;
+
+/// How far beyond a kept end redaction looks, so that a secret on the border is seen whole.
+const MARGIN: usize = 4 * 1024;
+
+/// Most characters of a title.
+const LONGEST_TITLE: usize = 120;
+
+/// What a reader says of an event; the texts are raw.
+pub(super) struct Event<'e> {
+    pub id: &'e str,
+    pub at: Option<Timestamp>,
+    pub kind: ObservationKind,
+    pub speaker: Speaker,
+    pub tool: Option<&'e str>,
+    pub call: Option<&'e str>,
+    /// `None`: the first line of the body.
+    pub title: Option<&'e str>,
+    pub body: &'e str,
+    pub exit: Option<i32>,
+}
+
+/// The observation of an event, redacted and cut.
+pub(super) fn observation(redactor: &Redactor, event: &Event) -> Observation {
+    let body = body(redactor, event.body);
+    let title = match event.title {
+        Some(title) => first_line(&redactor.redact(&title[..floor(title, 4096)])),
+        None => first_line(&body),
+    };
+    Observation {
+        seq: 0,
+        id: redactor.redact(event.id).into_owned(),
+        at: event.at,
+        kind: event.kind,
+        speaker: event.speaker,
+        tool: event.tool.map(|tool| redactor.redact(tool).into_owned()),
+        call: event.call.map(|call| redactor.redact(call).into_owned()),
+        title,
+        body,
+        exit: event.exit,
+    }
+}
+
+/// A body: redacted, then cut to head and tail.
+pub(super) fn body(redactor: &Redactor, raw: &str) -> String {
+    if raw.len() <= LARGE {
+        let clean = redactor.redact(raw);
+        if clean.len() <= LONGEST_BODY {
+            return clean.into_owned();
+        }
+        return ends(&clean, &clean, clean.len());
+    }
+    let head = &raw[..border_after(raw, END + MARGIN)];
+    let tail = &raw[border_before(raw, raw.len() - END - MARGIN)..];
+    ends(&redactor.redact(head), &redactor.redact(tail), raw.len())
+}
+
+fn ends(head: &str, tail: &str, whole: usize) -> String {
+    let head = &head[..floor(head, END)];
+    let tail = &tail[ceil(tail, tail.len().saturating_sub(END))..];
+    format!("{head}\n[… {} bytes left out …]\n{tail}", whole.saturating_sub(head.len() + tail.len()))
+}
+
+/// A place at or after `at` where no word is cut: the end of a line, else of a word.
+fn border_after(text: &str, at: usize) -> usize {
+    let at = ceil(text, at);
+    let near = &text[at..floor(text, at + MARGIN)];
+    let end = near.find('\n').or_else(|| near.find(char::is_whitespace));
+    end.map_or_else(|| text[..at].rfind(char::is_whitespace).unwrap_or(at), |end| at + end)
+}
+
+/// As [`border_after`], at or before `at`.
+fn border_before(text: &str, at: usize) -> usize {
+    let at = floor(text, at);
+    let start = ceil(text, at.saturating_sub(MARGIN));
+    let near = &text[start..at];
+    let end = near.rfind('\n').or_else(|| near.rfind(|c: char| c.is_ascii_whitespace()));
+    end.map_or_else(|| text[at..].find(char::is_whitespace).map_or(at, |end| at + end), |end| start + end + 1)
+}
+
+/// The first line that says something, cut, without control characters.
+pub(super) fn first_line(text: &str) -> String {
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    cut(line, LONGEST_TITLE)
+}
+
+/// A session's title: from the first words of a person that say something, else from the first.
+pub(super) fn title_of_session(observations: &[Observation]) -> Option<String> {
+    let titles = || observations.iter().filter(|o| o.speaker == Speaker::Human).map(|o| title_of(&o.body));
+    let telling = |title: &String| title.split_whitespace().count() >= 3 || title.chars().count() >= 12;
+    titles().find(telling).or_else(|| titles().find(|title| !title.is_empty()))
+}
+
+/// A title from a person's words: the first line, without the marks of markdown.
+pub(super) fn title_of(words: &str) -> String {
+    let line = words
+        .lines()
+        .map(|line| line.trim().trim_start_matches(['#', '>', '*', '-', ' ', '`', '"', '\'']).trim())
+        .find(|line| line.chars().any(char::is_alphanumeric))
+        .unwrap_or_else(|| words.trim());
+    cut(line, 80)
+}
+
+/// At most so many characters, cut at a word where one ends near, without control characters.
+fn cut(line: &str, most: usize) -> String {
+    let clean = |c: char| if c.is_control() { ' ' } else { c };
+    let mut out: String = line.chars().map(clean).take(most + 1).collect();
+    if out.chars().count() > most {
+        out.pop();
+        let word = out.rfind(' ').filter(|at| *at > out.len() * 2 / 3);
+        out.truncate(word.unwrap_or(out.len()));
+        out.push('…');
+    }
+    out
+}
+
+/// An id that is safe as the last part of a ref's name, on every file system; changed ids get a hash to stay different.
+pub(super) fn safe_id(redactor: &Redactor, id: &str) -> String {
+    let id = redactor.redact(id);
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let fine = !id.is_empty()
+        && id.len() <= 120
+        && id.chars().all(allowed)
+        && !id.starts_with(['.', '-'])
+        && !id.ends_with('.')
+        && !id.contains("..")
+        && !id.to_ascii_lowercase().ends_with(".lock");
+    if fine {
+        return id.into_owned();
+    }
+    let slug: String = id.chars().take(60).map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    format!("{}-{}", slug.trim_matches('-'), &digest(id.as_bytes())[..8]).trim_start_matches('-').to_owned()
+}
+
+/// A short, stable name of some bytes: 16 hexadecimal digits.
+pub(super) fn digest(bytes: &[u8]) -> String {
+    use sha2::{Digest, Sha256};
+    Sha256::digest(bytes).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LONGEST_BODY, Redactor, body, safe_id, title_of};
+
+    fn redactor() -> Redactor {
+        Redactor::new(&[], &[]).unwrap()
+    }
+
+    #[test]
+    fn a_long_body_keeps_both_ends_and_no_half_secret_at_either_border() {
+        let secret = ["gh", "p_", "912QBrTVzLvmcw24LoNx1iyXBNZvHYBrRuNk"].concat();
+        let redactor = redactor();
+        for shift in (0..200).step_by(7) {
+            for size in [20_000, 60_000] {
+                let line = format!("{} {secret} ", "x".repeat(31));
+                let text = format!("{}{}", "y".repeat(shift), line.repeat(size / line.len()));
+                let kept = body(&redactor, &text);
+                assert!(kept.len() <= LONGEST_BODY, "{}", kept.len());
+                assert!(!kept.contains(&secret[4..12]) && !kept.contains(&secret[24..36]), "{shift} {size}");
+                assert!(size < 32_768 || kept.contains("bytes left out"));
+            }
+        }
+    }
+
+    #[test]
+    fn ids_become_safe_names_and_stay_different() {
+        let redactor = redactor();
+        assert_eq!(safe_id(&redactor, "7d1c1e3b-5a57-4b64"), "7d1c1e3b-5a57-4b64");
+        let (a, b) = (safe_id(&redactor, "../../etc"), safe_id(&redactor, "..:..:etc"));
+        assert!(a != b && !a.contains(['/', ':']) && !a.starts_with(['.', '-']), "{a} {b}");
+        assert!(!safe_id(&redactor, "").is_empty());
+    }
+
+    #[test]
+    fn a_title_is_one_short_line_of_the_words() {
+        assert_eq!(title_of("\n## Fix the  build\nplease"), "Fix the  build");
+        assert!(title_of(&"word ".repeat(60)).chars().count() <= 81);
+    }
+}

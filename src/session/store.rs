@@ -1,0 +1,455 @@
+//! Sessions as refs: `refs/memory/sessions/<id>` with `meta.json`, `page.md`, `observations.jsonl`.
+
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+
+use bstr::{BStr, BString};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::seen::{Held, Seen};
+use super::{Agent, Observation, Session, Speaker, page};
+use crate::git::{Batch, Entry, Error, Lock, Locked, Mode, NewCommit, Oid, RefEdit, Repo, Result, fault};
+
+/// Where the refs of captured sessions stand.
+pub const REFS: &str = "refs/memory/sessions/";
+
+pub(super) const META: &str = "meta.json";
+pub(super) const PAGE: &str = "page.md";
+pub(super) const OBSERVATIONS: &str = "observations.jsonl";
+
+/// How long a capture waits for another one in the same repository.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// `meta.json`: all of a session but its observations.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Meta {
+    /// The shape's version.
+    pub v: u32,
+    /// The session's id.
+    pub id: String,
+    /// Which agent.
+    pub agent: Agent,
+    /// Its scope.
+    pub scope: String,
+    /// The title of its page.
+    pub title: String,
+    /// The agent's version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// Recorded working folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// Recorded branch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// First event.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started: Option<Timestamp>,
+    /// Last event.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<Timestamp>,
+    /// When it was captured first.
+    pub captured: Timestamp,
+    /// How many observations.
+    pub observations: u32,
+    /// How many of them a person wrote.
+    pub prompts: u32,
+    /// One of our own.
+    #[serde(default)]
+    pub own: bool,
+    /// The session that started this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
+}
+
+/// A session as it stands under its ref.
+#[derive(Debug, Clone)]
+pub struct Stored {
+    /// The commit.
+    pub commit: Oid,
+    /// `meta.json`.
+    pub meta: Meta,
+    /// The blob of `page.md`.
+    pub page_blob: Oid,
+    /// The blob of `observations.jsonl`, until it is dropped.
+    pub observations_blob: Option<Oid>,
+}
+
+/// What one session's capture did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Captured {
+    /// A new session.
+    New,
+    /// It had grown by so many observations (0: one that was there says more now).
+    Grown(u32),
+    /// Nothing new in it.
+    Unchanged,
+}
+
+/// Stores sessions, adding to each only what no captured session holds yet (by observation id), in one ref
+/// transaction. Returns what was done, in the order given.
+///
+/// Which of two sessions keeps what both have does not depend on the order they are given in: the one that ended first
+/// does. A ref is one commit without a parent, which is replaced when the session has grown, so that a session can be
+/// forgotten.
+///
+/// # Errors
+/// [`Error::Busy`] when another capture does not end; whatever git has to say.
+pub fn capture(repo: &Repo, sessions: Vec<(Session, String)>, now: Timestamp) -> Result<Vec<(String, Captured)>> {
+    if sessions.is_empty() {
+        return Ok(Vec::new());
+    }
+    let lock = repo.memory_dir().join("capture.lock");
+    let _lock = match Lock::take(&lock, "capture", PATIENCE)? {
+        Locked::Yes(lock) => lock,
+        Locked::No(holder) => {
+            return Err(Error::Busy { reason: format!("another capture holds {} ({holder})", lock.display()) });
+        }
+    };
+    let mut seen = Seen::load(repo)?;
+    let mut batch = Batch::new(repo);
+    let mut edits: HashMap<String, RefEdit> = HashMap::new();
+    let mut done: Vec<Option<(String, Captured)>> = vec![None; sessions.len()];
+    let mut pending: HashMap<String, (Meta, Vec<Observation>)> = HashMap::new();
+
+    let mut order: Vec<usize> = (0..sessions.len()).collect();
+    order.sort_by(|&a, &b| {
+        let key = |at: usize| (sessions[at].0.ended, sessions[at].0.observations.len(), &sessions[at].0.id);
+        key(a).cmp(&key(b))
+    });
+    let mut sessions: Vec<Option<(Session, String)>> = sessions.into_iter().map(Some).collect();
+    for at in order {
+        let Some((session, scope)) = sessions[at].take() else { continue };
+        let id = session.id.clone();
+        let known = stored(repo, &id)?;
+        if known.as_ref().is_some_and(|known| known.observations_blob.is_none()) {
+            // Its observations were dropped for their age: they do not come back.
+            done[at] = Some((id, Captured::Unchanged));
+            continue;
+        }
+        let old = match pending.remove(&id) {
+            Some(old) => Some(old),
+            None => {
+                known.map(|stored| Ok::<_, Error>((stored.meta.clone(), observations(repo, &stored)?))).transpose()?
+            }
+        };
+        let (what, merged) = merge(session, scope, old.as_ref(), &seen, now);
+        match what {
+            Captured::Unchanged => {
+                if let (Some(old), true) = (old, edits.contains_key(&id)) {
+                    pending.insert(id.clone(), old);
+                }
+            }
+            _ => {
+                let (meta, observations) = merged;
+                let commit = write(&mut batch, repo, &meta, &observations, now)?;
+                let name = format!("{REFS}{id}");
+                let before = repo.reference(&name)?;
+                edits.insert(id.clone(), RefEdit { name, old: before, new: Some(commit) });
+                let ids = observations.iter().map(|o| o.id.clone()).collect();
+                seen.add(&id, Held { commit: commit.to_string(), title: meta.title.clone(), ids });
+                pending.insert(id.clone(), (meta, observations));
+            }
+        }
+        done[at] = Some((id, what));
+    }
+    let mut edits: Vec<RefEdit> = edits.into_values().collect();
+    if !edits.is_empty() {
+        edits.sort_by(|a, b| a.name.cmp(&b.name));
+        batch.flush()?;
+        fault::point("capture.before-refs");
+        repo.update_refs(&edits, "git-memory capture")?;
+    }
+    seen.save();
+    Ok(done.into_iter().flatten().collect())
+}
+
+/// What the session is once what is new in it was added.
+fn merge(
+    session: Session,
+    scope: String,
+    old: Option<&(Meta, Vec<Observation>)>,
+    seen: &Seen,
+    now: Timestamp,
+) -> (Captured, (Meta, Vec<Observation>)) {
+    let incoming: Vec<Observation> =
+        session.observations.iter().filter(|o| !seen.elsewhere(&session.id, &o.id)).cloned().collect();
+    let empty = Vec::new();
+    let known = old.map_or(&empty, |(_, observations)| observations);
+    let arrived: HashSet<&str> = incoming.iter().map(|o| o.id.as_str()).collect();
+    let had: HashSet<&str> = known.iter().map(|o| o.id.as_str()).collect();
+    let added = incoming.iter().filter(|o| !had.contains(o.id.as_str())).count() as u32;
+    let mut all = if known.iter().all(|o| arrived.contains(o.id.as_str())) {
+        incoming
+    } else {
+        // An older or shorter copy of the file: what is there stays, with what this copy knows better.
+        let mut by_id: HashMap<String, Observation> = incoming.iter().map(|o| (o.id.clone(), o.clone())).collect();
+        let mut all: Vec<Observation> = known
+            .iter()
+            .map(|o| by_id.remove(&o.id).filter(|new| new.body.len() >= o.body.len()).unwrap_or_else(|| o.clone()))
+            .collect();
+        all.extend(incoming.into_iter().filter(|o| by_id.contains_key(&o.id)));
+        all
+    };
+    for (at, observation) in all.iter_mut().enumerate() {
+        observation.seq = at as u32 + 1;
+    }
+    let before = old.map(|(meta, _)| meta);
+    let title = match before {
+        Some(meta) => meta.title.clone(),
+        None if seen.has_title(&session.id, &session.title) => {
+            // The end of the id: those of subagents and of notes begin alike.
+            let skip = session.id.chars().count().saturating_sub(8);
+            let short: String = session.id.chars().skip(skip).collect();
+            format!("{} ({short})", session.title)
+        }
+        None => session.title.clone(),
+    };
+    let started = [before.and_then(|meta| meta.started), session.started].into_iter().flatten().min();
+    let meta = Meta {
+        v: 1,
+        id: session.id,
+        agent: session.agent,
+        scope,
+        title,
+        version: session.version,
+        cwd: session.cwd,
+        branch: session.branch,
+        started,
+        ended: before.and_then(|meta| meta.ended).max(session.ended),
+        captured: before.map_or(now, |meta| meta.captured),
+        observations: all.len() as u32,
+        prompts: all.iter().filter(|o| o.speaker == Speaker::Human).count() as u32,
+        own: session.own,
+        parent: session.parent,
+    };
+    let what = match old {
+        None if all.is_empty() => Captured::Unchanged,
+        None => Captured::New,
+        Some((_, known)) if *known == all => Captured::Unchanged,
+        Some(_) => Captured::Grown(added),
+    };
+    (what, (meta, all))
+}
+
+fn write(batch: &mut Batch, repo: &Repo, meta: &Meta, observations: &[Observation], now: Timestamp) -> Result<Oid> {
+    let session = session(meta, observations.to_vec());
+    let mut lines = Vec::new();
+    for observation in observations {
+        serde_json::to_writer(&mut lines, observation).map_err(|error| Error::write(OBSERVATIONS, error))?;
+        lines.push(b'\n');
+    }
+    let mut json = serde_json::to_vec_pretty(meta).map_err(|error| Error::write(META, error))?;
+    json.push(b'\n');
+    let page = page(&session, &meta.scope);
+    let mut edits: Vec<(BString, Option<Entry>)> = Vec::new();
+    for (name, bytes) in [(META, json.as_slice()), (OBSERVATIONS, &lines), (PAGE, page.as_bytes())] {
+        let entry = Entry { mode: Mode::Blob, oid: batch.blob(bytes)? };
+        edits.push((name.into(), Some(entry)));
+    }
+    let tree = batch.tree(None, &edits)?;
+    let person = repo.operator()?;
+    batch.commit(&NewCommit {
+        tree,
+        parents: Vec::new(),
+        author: person.clone(),
+        committer: person,
+        time: now.as_second(),
+        message: format!("memory: session {}\n", meta.id),
+        sign: false,
+    })
+}
+
+/// The refs of captured sessions: id and commit, sorted.
+pub(super) fn sessions(repo: &Repo) -> Result<Vec<(String, Oid)>> {
+    let refs = repo.references(REFS)?;
+    Ok(refs.into_iter().filter_map(|(name, oid)| Some((name.strip_prefix(REFS)?.to_owned(), oid))).collect())
+}
+
+/// What a session's commit holds.
+pub(super) fn held(repo: &Repo, commit: Oid) -> Result<Held> {
+    let stored = at(repo, commit)?;
+    let ids = observations(repo, &stored)?.into_iter().map(|o| o.id).collect();
+    Ok(Held { commit: commit.to_string(), title: stored.meta.title, ids })
+}
+
+/// The session that a commit of [`REFS`] holds.
+///
+/// # Errors
+/// When the commit, its record or its page cannot be read.
+pub fn at(repo: &Repo, commit: Oid) -> Result<Stored> {
+    let blob = |name: &str| Ok::<_, Error>(repo.entry(commit, BStr::new(name))?.map(|entry| entry.oid));
+    let missing = |name: &str| Error::read(format!("{name} of the session at {commit}"), "it is not there");
+    let meta = repo.blob(blob(META)?.ok_or_else(|| missing(META))?)?;
+    let meta = serde_json::from_slice(&meta).map_err(|error| Error::read(format!("{META} at {commit}"), error))?;
+    let page_blob = blob(PAGE)?.ok_or_else(|| missing(PAGE))?;
+    Ok(Stored { commit, meta, page_blob, observations_blob: blob(OBSERVATIONS)? })
+}
+
+/// One captured session without its observations.
+///
+/// # Errors
+/// When it is there and cannot be read.
+pub fn stored(repo: &Repo, id: &str) -> Result<Option<Stored>> {
+    repo.reference(&format!("{REFS}{id}"))?.map(|commit| at(repo, commit)).transpose()
+}
+
+/// The observations; none once they were dropped.
+fn observations(repo: &Repo, stored: &Stored) -> Result<Vec<Observation>> {
+    let Some(blob) = stored.observations_blob else { return Ok(Vec::new()) };
+    let bytes = repo.blob(blob)?;
+    let lines = bytes.split(|b| *b == b'\n').filter(|line| !line.is_empty());
+    lines
+        .map(serde_json::from_slice)
+        .collect::<Result<_, _>>()
+        .map_err(|error| Error::read(format!("{OBSERVATIONS} of session {}", stored.meta.id), error))
+}
+
+fn session(meta: &Meta, observations: Vec<Observation>) -> Session {
+    Session {
+        id: meta.id.clone(),
+        agent: meta.agent,
+        version: meta.version.clone(),
+        cwd: meta.cwd.clone(),
+        branch: meta.branch.clone(),
+        started: meta.started,
+        ended: meta.ended,
+        title: meta.title.clone(),
+        parent: meta.parent.clone(),
+        own: meta.own,
+        observations,
+    }
+}
+
+/// All captured sessions, sorted by id.
+///
+/// # Errors
+/// When one of them cannot be read.
+pub fn list(repo: &Repo) -> Result<Vec<Stored>> {
+    sessions(repo)?.into_iter().map(|(_, commit)| at(repo, commit)).collect()
+}
+
+/// One captured session with its observations and the text of its page.
+///
+/// # Errors
+/// When it is there and cannot be read.
+pub fn load(repo: &Repo, id: &str) -> Result<Option<(Stored, Session, String)>> {
+    let Some(stored) = stored(repo, id)? else { return Ok(None) };
+    let session = session(&stored.meta, observations(repo, &stored)?);
+    let page = String::from_utf8_lossy(&repo.blob(stored.page_blob)?).into_owned();
+    Ok(Some((stored, session, page)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::super::{Agent, Observation, ObservationKind, Session, Speaker};
+    use super::{Captured, capture, list, load};
+    use crate::git::Repo;
+
+    fn repository() -> (tempfile::TempDir, Repo) {
+        let dir = tempfile::tempdir().unwrap();
+        for args in [&["init", "-q"][..], &["config", "user.name", "Dev"], &["config", "user.email", "dev@example.com"]]
+        {
+            assert!(std::process::Command::new("git").args(args).current_dir(dir.path()).status().unwrap().success());
+        }
+        let repo = Repo::open(dir.path()).unwrap();
+        (dir, repo)
+    }
+
+    fn session(id: &str, ended: &str, ids: &[&str]) -> (Session, String) {
+        let observation = |(at, id): (usize, &&str)| Observation {
+            seq: at as u32 + 1,
+            id: (*id).into(),
+            at: None,
+            kind: ObservationKind::Prompt,
+            speaker: Speaker::Human,
+            tool: None,
+            call: None,
+            title: format!("say {id}"),
+            body: format!("say {id}"),
+            exit: None,
+        };
+        let session = Session {
+            id: id.into(),
+            agent: Agent::Claude,
+            version: Some("2.1".into()),
+            cwd: Some("/p".into()),
+            branch: None,
+            started: Some("2026-03-01T10:00:00Z".parse().unwrap()),
+            ended: Some(ended.parse().unwrap()),
+            title: "Say".into(),
+            parent: None,
+            own: false,
+            observations: ids.iter().enumerate().map(observation).collect(),
+        };
+        (session, "global".into())
+    }
+
+    fn now() -> jiff::Timestamp {
+        "2026-03-02T00:00:00Z".parse().unwrap()
+    }
+
+    fn held(repo: &Repo, id: &str) -> Vec<String> {
+        load(repo, id).unwrap().map(|(_, s, _)| s.observations.into_iter().map(|o| o.id).collect()).unwrap_or_default()
+    }
+
+    #[test]
+    fn a_session_comes_back_as_it_was_and_a_second_capture_changes_nothing() {
+        let (_dir, repo) = repository();
+        let given = session("a", "2026-03-01T11:00:00Z", &["1", "2"]);
+        assert_eq!(capture(&repo, vec![given.clone()], now()).unwrap(), [("a".into(), Captured::New)]);
+        let (stored, back, page) = load(&repo, "a").unwrap().unwrap();
+        assert_eq!(back, given.0);
+        assert!(page.contains("> say 1"));
+        assert_eq!(capture(&repo, vec![given], now()).unwrap(), [("a".into(), Captured::Unchanged)]);
+        assert_eq!(list(&repo).unwrap()[0].commit, stored.commit);
+        let raw =
+            std::process::Command::new("git").args(["fsck", "--strict"]).current_dir(repo.workdir().unwrap()).output();
+        assert!(raw.unwrap().status.success());
+    }
+
+    #[test]
+    fn a_resumed_copy_adds_only_its_tail_whatever_the_order() {
+        let a = session("a", "2026-03-01T11:00:00Z", &["1", "2"]);
+        let b = session("b", "2026-03-01T12:00:00Z", &["1", "2", "3"]);
+        for given in [vec![a.clone(), b.clone()], vec![b.clone(), a.clone()]] {
+            let (_dir, repo) = repository();
+            let done = capture(&repo, given.clone(), now()).unwrap();
+            assert_eq!(
+                done.iter().map(|(id, _)| id.as_str()).collect::<Vec<_>>(),
+                given.iter().map(|(s, _)| s.id.as_str()).collect::<Vec<_>>()
+            );
+            assert_eq!((held(&repo, "a"), held(&repo, "b")), (vec!["1".into(), "2".into()], vec!["3".into()]));
+        }
+        let (_dir, repo) = repository();
+        capture(&repo, vec![b], now()).unwrap();
+        assert_eq!(capture(&repo, vec![a], now()).unwrap(), [("a".into(), Captured::Unchanged)]);
+        assert_eq!(held(&repo, "a"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_grown_session_gains_what_is_new_even_when_the_local_cache_is_lost() {
+        let (_dir, repo) = repository();
+        capture(&repo, vec![session("a", "2026-03-01T11:00:00Z", &["1"])], now()).unwrap();
+        std::fs::remove_dir_all(repo.memory_dir().join("index")).unwrap();
+        let done = capture(&repo, vec![session("a", "2026-03-01T12:00:00Z", &["1", "2", "3"])], now()).unwrap();
+        assert_eq!(done, [("a".into(), Captured::Grown(2))]);
+        assert_eq!(held(&repo, "a"), ["1", "2", "3"]);
+        let older = capture(&repo, vec![session("a", "2026-03-01T11:00:00Z", &["1"])], now()).unwrap();
+        assert_eq!(older, [("a".into(), Captured::Unchanged)]);
+    }
+
+    #[test]
+    fn equal_titles_get_a_suffix_that_stays() {
+        let (_dir, repo) = repository();
+        let all = vec![session("a", "2026-03-01T11:00:00Z", &["1"]), session("b", "2026-03-01T12:00:00Z", &["2"])];
+        capture(&repo, all, now()).unwrap();
+        capture(&repo, vec![session("b", "2026-03-01T13:00:00Z", &["2", "3"])], now()).unwrap();
+        let titles: Vec<_> = list(&repo).unwrap().into_iter().map(|s| s.meta.title).collect();
+        assert_eq!(titles, ["Say", "Say (b)"]);
+        assert!(Path::new(&repo.memory_dir()).join("index/seen").exists());
+    }
+}
