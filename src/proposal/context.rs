@@ -1,0 +1,208 @@
+//! What candidates are held against, read from the wiki, the queue and the sessions.
+
+use std::collections::HashMap;
+
+use super::error::Result;
+use super::sidecar::folder;
+use super::validate::{self, Context, Generated, Known, Passage, Past, Source, Valid};
+use super::{Candidate, Error, Item, Operation, Refusal, Refused, View};
+use crate::git::Oid;
+use crate::ledger::{self, Status};
+use crate::session::{self, Redactor, Session};
+use crate::wiki::scope::Scope;
+use crate::wiki::{Kind, Wiki};
+
+/// A session that evidence may cite, with the blobs that hold it.
+#[derive(Debug, Clone)]
+pub struct Cited {
+    /// The session.
+    pub session: Session,
+    /// The text of its page.
+    pub page: String,
+    /// The blob of its page.
+    pub page_blob: Oid,
+    /// The blob of its observations.
+    pub observations_blob: Option<Oid>,
+}
+
+/// Everything that validation asks about, read once.
+pub struct Desktop {
+    known: Known,
+    pending: Vec<Past>,
+    rejected: Vec<Past>,
+    cited: HashMap<String, Cited>,
+    redactor: Redactor,
+}
+
+/// Who hands the candidates in.
+#[derive(Debug, Clone, Copy)]
+pub struct Author<'a> {
+    /// A person, who needs neither evidence nor confidence.
+    pub by_person: bool,
+    /// `auto_improve (builtin)`, or the person.
+    pub by: &'a str,
+    /// The run.
+    pub run: Option<&'a str>,
+}
+
+/// What the review lane and a person may do.
+const OPERATIONS: [Operation; 2] = [Operation::Create, Operation::Update];
+/// The kinds that they may write.
+const KINDS: [Kind; 7] =
+    [Kind::Gotcha, Kind::Decision, Kind::Concept, Kind::Procedure, Kind::Rule, Kind::Note, Kind::Slot];
+
+impl Desktop {
+    /// Reads the wiki, and what is pending or was rejected on merit.
+    pub fn load(wiki: &Wiki, view: &View) -> Result<Desktop> {
+        let redact = &wiki.config.settings.redact;
+        let redactor = Redactor::new(&redact.extra_patterns, &redact.allow)
+            .map_err(|error| Error::Refused(Refused::new("config", error.to_string())))?;
+        let since = ledger::now().as_second() - REJECTION_DAYS * 86_400;
+        let mut rejected: Vec<&Item> = view
+            .items
+            .iter()
+            .filter(|item| item.status == Status::Rejected && item.proposal.merit)
+            .filter(|item| item.proposal.changed_at.as_second() >= since)
+            .collect();
+        rejected.sort_by_key(|item| std::cmp::Reverse(item.proposal.changed_at));
+        rejected.truncate(REJECTIONS);
+        Ok(Desktop {
+            known: Known::load(wiki)?,
+            pending: view.open().into_iter().map(|item| past(wiki, item)).collect::<Result<_>>()?,
+            rejected: rejected.into_iter().map(|item| past(wiki, item)).collect::<Result<_>>()?,
+            cited: HashMap::new(),
+            redactor,
+        })
+    }
+
+    /// Makes a session known to evidence.
+    pub fn cite(&mut self, cited: Cited) {
+        self.cited.insert(cited.session.id.clone(), cited);
+    }
+
+    /// Makes the captured session that a source names known, if there is one.
+    pub fn cite_source(&mut self, wiki: &Wiki, source: &str) -> Result<()> {
+        let Some(id) = session_of(source) else { return Ok(()) };
+        if self.cited.contains_key(id) {
+            return Ok(());
+        }
+        if let Some((stored, session, page)) = session::load(&wiki.repo, id)? {
+            self.cite(Cited {
+                session,
+                page,
+                page_blob: stored.page_blob,
+                observations_blob: stored.observations_blob,
+            });
+        }
+        Ok(())
+    }
+
+    /// Validates candidates of one scope.
+    pub fn validate(
+        &self,
+        wiki: &Wiki,
+        scope: &Scope,
+        author: Author<'_>,
+        candidates: Vec<Result<Candidate, Refusal>>,
+    ) -> (Vec<Valid>, Vec<Refusal>) {
+        let context = self.context(wiki, scope, author);
+        let source = |name: &str| self.source(wiki, name);
+        let finds_secret = |text: &str| self.redactor.finds(text);
+        let context =
+            Context { source: &source, own_words: &session::own_words, finds_secret: &finds_secret, ..context };
+        validate::validate_all(candidates, &context, &wiki.config.settings.improve)
+    }
+
+    /// A candidate as a model or a script spelled it.
+    pub fn normalise(
+        &self,
+        wiki: &Wiki,
+        scope: &Scope,
+        author: Author<'_>,
+        raw: &serde_json::Value,
+    ) -> Result<Candidate, Refusal> {
+        validate::normalise(raw, &self.context(wiki, scope, author))
+    }
+
+    fn context<'a>(&'a self, wiki: &'a Wiki, scope: &'a Scope, author: Author<'a>) -> Context<'a> {
+        Context {
+            scope,
+            layout: &wiki.layout,
+            known: &self.known,
+            shown: None,
+            pending: &self.pending,
+            rejected: &self.rejected,
+            source: &|_| None,
+            own_words: &session::own_words,
+            finds_secret: &|_| false,
+            protection: &wiki.protection,
+            protect: wiki.config.settings.wiki.protect,
+            operations: &OPERATIONS,
+            kinds: &KINDS,
+            by_person: author.by_person,
+            generated: Generated { by: author.by, run: author.run },
+        }
+    }
+
+    /// What an evidence source stands for.
+    fn source(&self, wiki: &Wiki, name: &str) -> Option<Source> {
+        if let Some(id) = session_of(name) {
+            let cited = self.cited.get(id)?;
+            let blob = cited.observations_blob.unwrap_or(cited.page_blob).to_string();
+            let seq = name.rsplit_once('#').and_then(|(_, seq)| seq.parse::<u32>().ok());
+            let mut passages: Vec<Passage> = cited
+                .session
+                .observations
+                .iter()
+                .filter(|observation| seq.is_none_or(|seq| observation.seq == seq))
+                .map(|observation| Passage {
+                    blob: blob.clone(),
+                    speaker: Some(observation.speaker),
+                    text: observation.body.clone(),
+                })
+                .collect();
+            if seq.is_none() {
+                passages.push(Passage { blob: cited.page_blob.to_string(), speaker: None, text: cited.page.clone() });
+            }
+            return Some(Source { name: name.to_owned(), passages });
+        }
+        let page = self.known.page(name)?;
+        let blob = wiki.repo.entry(wiki.tip?, wiki.full_path(name).as_ref()).ok()??.oid.to_string();
+        let text = String::from_utf8_lossy(&page.bytes).into_owned();
+        Some(Source { name: name.to_owned(), passages: vec![Passage { blob, speaker: None, text }] })
+    }
+}
+
+/// Rejections that are remembered, newest first, and for how many days.
+const REJECTIONS: usize = 50;
+const REJECTION_DAYS: i64 = 180;
+
+/// The session in `sessions/<id>.md` or `sessions/<id>#<seq>`.
+fn session_of(source: &str) -> Option<&str> {
+    let rest = source.strip_prefix("sessions/")?;
+    let id = rest.split('#').next().unwrap_or(rest);
+    Some(id.strip_suffix(".md").unwrap_or(id)).filter(|id| !id.is_empty() && !id.contains('/'))
+}
+
+fn past(wiki: &Wiki, item: &Item) -> Result<Past> {
+    let proposal = &item.proposal;
+    let path = proposal.paths.first().cloned().unwrap_or_default();
+    let body = match item.tip {
+        Some(tip) => wiki.repo.file(tip, wiki.full_path(&path).as_ref())?,
+        None => ledger::file(&wiki.repo, &format!("{}/after/{path}", folder(item.id())))?,
+    };
+    let page = wiki.read(path.as_str().into(), &body.unwrap_or_default());
+    Ok(Past {
+        id: item.id().parse().map_err(|_| Refused::new("bad_record", format!("bad id {}", item.id())))?,
+        operation: match proposal.operation.as_str() {
+            "create" => Operation::Create,
+            "retire" => Operation::Retire,
+            "supersede" => Operation::Supersede,
+            _ => Operation::Update,
+        },
+        paths: proposal.paths.clone(),
+        title: proposal.title.clone(),
+        body: page.body,
+        reason: proposal.reason.clone().unwrap_or_default(),
+    })
+}

@@ -1,0 +1,45 @@
+//! Proposals: one change of one or more pages, from its validation to its decision.
+//!
+//! The life of one, in order: `candidate` → `validate` → `stage` → (`amend`) → `accept` or `reject` → `revert`.
+//! `view` tells where each stands; `desk` lets one decider at a time do something about it.
+
+pub mod accept;
+pub mod amend;
+mod candidate;
+mod check;
+pub mod context;
+pub mod desk;
+pub mod drain;
+mod error;
+pub mod id;
+pub mod landings;
+pub mod materialize;
+pub mod message;
+pub mod policy;
+mod recheck;
+pub mod reject;
+pub mod revert;
+pub mod sidecar;
+pub mod sides;
+pub mod stage;
+pub mod validate;
+pub mod view;
+
+pub use candidate::{Candidate, Evidence, Operation, ReasonCode, Refusal};
+pub use error::{Error, Refused, Result};
+pub use id::ProposalId;
+pub use sidecar::{PageChange, Sidecar};
+pub use view::{Item, NotFound, View};
+
+use crate::wiki::Wiki;
+
+/// Why a person's explicit yes is needed to land a proposal on the branch as it stands, if it is: a rule, a protected
+/// page, a page that would be retired.
+pub fn needs_person(wiki: &Wiki, item: &Item) -> Result<Option<String>> {
+    Ok(check::needs_person(wiki, &wiki.repo, desk::Desk::tip(wiki)?, item)?)
+}
+
+/// Why its pages change only by a person's explicit yes, whatever is done to them: a rule, or a protected page.
+pub fn guarded(wiki: &Wiki, item: &Item) -> Result<Option<String>> {
+    Ok(check::guarded(wiki, &wiki.repo, desk::Desk::tip(wiki)?, item)?)
+}

@@ -1,0 +1,216 @@
+//! Text that must not land: secrets, orders to machines, and the traces of careless writing.
+
+use std::sync::LazyLock;
+
+use regex::{Regex, RegexSet};
+use unicode_normalization::UnicodeNormalization;
+
+use super::{Candidate, Fault, ReasonCode};
+use crate::wiki::text::fold_space;
+
+/// Refuses a candidate that holds a secret anywhere. The message names the place only.
+pub(super) fn secrets(candidate: &Candidate, finds: &dyn Fn(&str) -> bool) -> Result<(), Fault> {
+    match texts(candidate).into_iter().find(|(_, text)| finds(text)) {
+        None => Ok(()),
+        Some((place, _)) => {
+            let what = format!("a secret stands in the {place}; say it without the value");
+            Err((ReasonCode::ContainsSecret, what))
+        }
+    }
+}
+
+/// Refuses a candidate that gives orders to agents or models, or hides text from the reader.
+pub(super) fn overrides(candidate: &Candidate) -> Result<(), Fault> {
+    for (place, text) in texts(candidate) {
+        if let Some(c) = text.chars().find(|c| hidden(*c)) {
+            let what = format!("a hidden character (U+{:04X}) stands in the {place}; take it out", u32::from(c));
+            return Err((ReasonCode::ContainsInstructionOverride, what));
+        }
+        if is_order(text) {
+            let what = format!(
+                "the {place} reads like an order to agents or models (to ignore instructions, reveal prompts, skip \
+                 checks); state the fact instead"
+            );
+            return Err((ReasonCode::ContainsInstructionOverride, what));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses added text with conflict markers, placeholders or marks of left-out text.
+pub(super) fn careless(path: &str, added: &str) -> Result<(), Fault> {
+    let prose = prose(added);
+    for (line, text) in (1..).zip(added.lines()) {
+        if CONFLICT.is_match(text) {
+            let what = format!("a conflict marker stands in line {line} of what {path} gains; merge the two sides");
+            return Err((ReasonCode::ConflictMarkers, what));
+        }
+        if LEFT_OUT_ANYWHERE.is_match(text) {
+            return Err(left_out(path, text));
+        }
+    }
+    for text in prose.lines() {
+        if LEFT_OUT.is_match(text) {
+            return Err(left_out(path, text));
+        }
+        if PLACEHOLDER.is_match(text) {
+            let what = format!("\"{}\" in {path} stands for text that was never written; write it", shown(text));
+            return Err((ReasonCode::PlaceholderText, what));
+        }
+    }
+    Ok(())
+}
+
+fn left_out(path: &str, text: &str) -> Fault {
+    let what = format!("\"{}\" in {path} stands for text that was left out; send the whole text", shown(text));
+    (ReasonCode::TruncationMarker, what)
+}
+
+fn shown(line: &str) -> String {
+    line.trim().chars().take(60).collect()
+}
+
+/// Every text of a candidate that could reach a page, a commit message or a sidecar, and what it is called.
+fn texts(candidate: &Candidate) -> Vec<(&'static str, &str)> {
+    let mut all: Vec<(&'static str, &str)> =
+        vec![("path", &candidate.path), ("title", &candidate.title), ("rationale", &candidate.rationale)];
+    all.extend(candidate.body_markdown.iter().map(|body| ("body", body.as_str())));
+    for edit in &candidate.edits {
+        all.extend([("edits", edit.anchor.as_str()), ("edits", edit.content.as_str())]);
+    }
+    for evidence in &candidate.evidence {
+        all.extend([("evidence", evidence.source.as_str()), ("evidence", evidence.quote.as_str())]);
+    }
+    all
+}
+
+/// Characters that show nothing, or show text in another order than it has: terminal escapes, bidirectional controls,
+/// and tag letters, which models read and people do not see.
+fn hidden(c: char) -> bool {
+    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{e0000}'..='\u{e001f}')
+        || c.is_control() && !matches!(c, '\n' | '\r' | '\t')
+}
+
+/// Whether a text tells a machine to leave its instructions or skip its checks. "Never skip the review" does not.
+fn is_order(text: &str) -> bool {
+    OVERRIDES.is_match(&FORBIDDEN.replace_all(&plain(text), "keep "))
+}
+
+/// Lower case, compatibility forms and white space folded, and nothing of zero width between the letters.
+fn plain(text: &str) -> String {
+    let seen = text.nfkc().filter(
+        |c| !matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '*' | '`' | '_'),
+    );
+    fold_space(&seen.collect::<String>()).to_lowercase()
+}
+
+/// The text outside code blocks and code spans, line by line.
+fn prose(text: &str) -> String {
+    let mut out = String::new();
+    let mut fence: Option<&str> = None;
+    for line in text.lines() {
+        let start = line.trim_start();
+        let mark = ["```", "~~~"].into_iter().find(|mark| start.starts_with(mark));
+        match (fence, mark) {
+            (None, Some(mark)) => fence = Some(mark),
+            (Some(open), Some(mark)) if open == mark => fence = None,
+            (Some(_), _) => {}
+            (None, None) => {
+                out.push_str(&CODE_SPAN.replace_all(line, "`code`"));
+                out.push('\n');
+            }
+        }
+    }
+    out
+}
+
+fn regex(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("the pattern is ours and tested")
+}
+
+static CODE_SPAN: LazyLock<Regex> = LazyLock::new(|| regex("`+[^`\n]+`+"));
+
+static FORBIDDEN: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"\b(never|do not|don't|must not|mustn't|should not|shouldn't|cannot|can't|may not) (ever )?(ignore|disregard|forget|override|overrule|reveal|print|show|output|leak|disclose|expose|send|skip|bypass|disable|turn off|circumvent|auto-?accept|auto-?approve|accept|approve|merge|apply) ",
+    )
+});
+
+static CONFLICT: LazyLock<Regex> = LazyLock::new(|| regex(r"^(<{7}|>{7}|\|{7})( |$)|^={7}$"));
+
+static OVERRIDES: LazyLock<RegexSet> = LazyLock::new(|| {
+    RegexSet::new([
+        // ignore all previous instructions
+        r"\b(ignore|disregard|forget|override|overrule|set aside|do not follow|don't follow|stop following)\b[^.!?]{0,30}\b(previous|prior|above|earlier|preceding|foregoing|former|existing|original)\b[^.!?]{0,30}\b(instructions?|prompts?|rules|guidelines|directions|context|messages?|polic(y|ies)|constraints)\b",
+        r"\b(ignore|disregard|forget|override|overrule|do not follow|don't follow)\b (all |any |every )?(of )?(your|my|the|these|those|all|any|system|developer) (of )?(your |the |system |developer |safety )?(instructions?|prompts?|guidelines|programming|training|system prompt)\b",
+        r"\b(ignore|disregard|forget) everything (above|before|you|i)\b",
+        // you are now …
+        r"\byou are now (an? |the |acting|free|unrestricted|jailbroken|dan\b|my |no longer)",
+        r"\byou are now in (developer|god|admin|debug|maintenance|dan|root|unrestricted) mode\b",
+        r"\byou are no longer (bound|restricted|limited|required|subject|an? )",
+        // reveal your system prompt
+        r"\b(reveal|print|show|output|repeat|leak|disclose|expose|recite|send)\b[^.!?]{0,30}\b(your (system |hidden |initial |secret |developer )*|(the |any )?(system|hidden|initial|secret|developer) )(prompt|instructions)\b",
+        r"\b(new|updated|real|actual|true) system (prompt|instructions?)\b",
+        r"\bsystem prompt ?[:=]",
+        r"\bnew instructions? ?:",
+        // tags that agent programs use for their own words
+        r"</?\s*(system-reminder|system-?prompt|system-?message|system|importantinstructions)\s*>",
+        r"<\|(im-?start|imstart|im-?end|imend|system|endoftext|startheaderid)\|?>",
+        r"\[/?inst\]|<<sys>>",
+        // addressed to machines
+        r"\b(important|attention|note|notice|message|reminder)[ :,]*(for|to) (all |any |every )?(other |future )?(ai|llms?|language models?|memory systems?)\b",
+        r"\battention[ :,!]*(all |any |every )?(ai|llms?|language models?|agents?|assistants?)\b",
+        r"\bimportant[ :,!]*(all |any |every )?(ai|llms?|language models?) (agents?|assistants?|models?|systems?|must|should)\b",
+        r"\b(note|message|instructions?|reminder) (for|to) (all |any |every )?(other |future )?(agents?|assistants?|models?)\b[a-z ,:]{0,30}\b(must|should|trust|obey)\b",
+        // skip the checks, change the policy
+        r"\b(skip|bypass|disable|turn off|circumvent|ignore)\b[^.!?]{0,20}\b(approval|guardrails?|human review|safety (checks?|rules|filters?|guidelines)|review gate|judge|memory (polic(y|ies)|validation|review)|validation (gate|gates|rules))\b",
+        r"\b(set|change|switch|turn)\b[^.!?]{0,20}\b(approval|memory|review)[ .](policy|mode) ?(to|=|into) ?.?(all|none|auto|off)\b",
+        r"\b(accept|approve|merge|apply) this (proposal|page|memory|rule|change) (automatically|without (a )?(review|asking|approval)|immediately|at once)\b",
+        r"\bauto-?(accept|approve) (this|all|every)\b",
+        // behind the person's back
+        r"\b(do not|don't|never) (tell|inform|notify|alert|mention (this|it) to) (the )?(user|human|developer|operator|reviewer)s? (about|of|that|for) (this|these|it|what)\b",
+    ])
+    .expect("the patterns are ours and tested")
+});
+
+static PLACEHOLDER: LazyLock<RegexSet> = LazyLock::new(|| {
+    RegexSet::new([
+        r"(?i)\b(todo|fixme|tbd)\b:? *(fill|add|write|describe|complete|insert|expand|document)\b",
+        r"(?i)^[\s>*+-]*(todo|tbd|fixme|to be (done|written|determined|filled in)|n/?a|lorem|xxx+)[.:…\s]*$",
+        r"(?i)\blorem ipsum\b",
+        r"(?i)<(insert|your|add|describe|fill|enter|put|placeholder|todo)\b[^<>\n]{0,60}>",
+        r"(?i)\[(insert|your|add|describe|fill in|enter|placeholder|todo)\b[^\]\n]{0,60}\]([^(\[]|$)",
+        r"(?i)\{\{ *[a-z_ ]+ *\}\}",
+        r"(?i)\b(content|text|description|details) (goes|go|comes|will go) here\b",
+        r"(?i)^[\s>*+-]*(i have|i've) (now )?(improved|updated|revised|rewritten|enhanced|cleaned[- ]up)\b",
+        r"(?i)^[\s>*+-]*(here is|here's|below is|this is) (the |an |a )?(improved|updated|revised|rewritten|enhanced|cleaned[- ]up) (version|page|text|note|document|content|section|markdown|file|entry|body)\b",
+        r"(?i)^[\s>*+-]*(sure|certainly|of course)[,!.] (here('s| is| are)|i( have|'ve))\b",
+    ])
+    .expect("the patterns are ours and tested")
+});
+
+static LEFT_OUT: LazyLock<RegexSet> = LazyLock::new(|| {
+    RegexSet::new([
+        r"(?i)\[[\s.…]*(truncated|snip|snipped|cut|omitted|continued|shortened|(content|text|output|rest)[a-z ]* (continues|truncated|omitted|continued|unchanged))[^\]\n]{0,40}\]([^(\[]|$)",
+        r"(?i)\([\s.…]*(the )?(content|text|section|page|list|rest) (is )?(continues|continued|truncated|omitted|unchanged)( (below|above|here|as before|for brevity))?[\s.…]*\)",
+        r"(?i)^[\s>*+-]*\([\s.…]*(continues|continued|truncated|omitted|unchanged|snip)( (below|above|here|as before|for brevity))?[\s.…]*\)\s*$",
+        r"(?i)\b\d+ (more |further )?(characters|chars|bytes|lines|tokens|words) (truncated|omitted|left out|elided)\b",
+        r"^[\s>*+-]*(\.{3,}|…)\s*$",
+        r"(?i)\bomitted for brevity\b",
+        r"(?i)<!-- *(truncated|rest|remaining|remainder|unchanged|existing|omitted)\b",
+    ])
+    .expect("the patterns are ours and tested")
+});
+
+/// Signs that mean left-out text in code too.
+static LEFT_OUT_ANYWHERE: LazyLock<RegexSet> = LazyLock::new(|| {
+    RegexSet::new([
+        r"(?i)(\.{3}|…) *\(?(the )?(rest|remaining|remainder|existing|previous|other)\b[a-z ]* *(content|text|code|sections?|lines|unchanged|omitted|as before|same|page|file)",
+        r"(?i)\b(rest|remainder) (of (the |this )?(file|page|content|section|document|text) )?(is |remains |stays )?(unchanged|omitted|the same|as before)\b",
+    ])
+    .expect("the patterns are ours and tested")
+});
+
+#[cfg(test)]
+#[path = "../tests/wording.rs"]
+mod tests;
