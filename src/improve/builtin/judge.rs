@@ -1,0 +1,171 @@
+//! What makes a sentence unfit to be kept, whichever rule found it.
+
+/// A pattern that is compiled once.
+macro_rules! pattern {
+    ($visible:vis $name:ident, $text:expr) => {
+        $visible static $name: std::sync::LazyLock<regex::Regex> =
+            std::sync::LazyLock::new(|| regex::Regex::new($text).expect("a fixed pattern"));
+    };
+}
+pub(super) use pattern;
+
+pattern!(
+    QUESTION,
+    r"(?ix)^(?:so\s+|and\s+|but\s+|ok(?:ay)?,?\s+|wait,?\s+|hm+,?\s+)?
+      (?:can|could|would|will|shall|should|does|did|is|are|was|were|has|had|may|might|why|what|what's|how|who|where|which
+        |isn't|aren't|doesn't|won't|can't|couldn't|shouldn't|wouldn't|do\s(?:you|we|i|they)|don't\s(?:you|we|i|they)|have\s(?:you|we|i)|any\s(?:idea|reason|chance))\b"
+);
+pattern!(
+    UNSURE,
+    r"(?ix)\b(?:maybe|perhaps|possibly|probably|presumably|suppose|imagine|pretend|hypothetically|in\stheory|what\sif
+        |i\s(?:wish|guess|wonder|think|assume|believe|suspect)|i'd\s(?:guess|say|prefer|rather)|not\ssure|unsure|let's\s(?:say|pretend|assume|see|try)|say\swe
+        |might\s(?:want|be|have)|could\sbe|may\sbe|would\sbe\snice|seems?|looks?\slike|appears?\sto|if\sonly|for\sexample|for\sinstance)\b"
+);
+pattern!(
+    MOCKING,
+    r"(?ix)(?:\s/s\b|\byeah\sright\b|\bas\sif\b|\boh\sgreat\b|\bapparently\b|\bthanks\sfor\snothing\b|\blo+l\b|\bhaha|\blmao\b|\bbrilliant\b|\bgenius\b
+        |\blove\s(?:how|it\swhen|that)\b|\bwhy\snot\b|\bwhat\scould\s(?:possibly\s)?go\swrong\b|^(?:sure|yeah|right),?\s(?:just\s)?(?:always|never)|🙄|🙃|😏|;\)|\bright\?)"
+);
+pattern!(
+    AT_HAND,
+    r"(?ix)\b(?:this\stime|this\sonce|just\sonce|once\sonly|for\snow|right\snow|for\sthe\smoment|for\sthe\stime\sbeing|at\sthe\smoment|today|tonight|tomorrow
+        |this\s(?:week|month|morning|afternoon|evening|sprint)|until|temporarily|for\sthe\srest\sof|before\si\s(?:get|come|leave)|while\s(?:i|we|i'm|we're)\b
+        |in\sthe\smeantime|next\stime|when\s(?:you're|you\sare|we're|we\sare|you\shave|you've|all|it's|it\sis|that's)?\s?(?:\w+\s)?(?:done|finished|ready|complete|completed)
+        |after\s(?:that|this|you're|you\sare)|just\sfor|only\sfor\s(?:this|that|now)|instead\sof\sthat|as\sabove|the\s(?:above|following)|below
+        |the\s(?:other|first|second|third|last|latter|former|next|previous|same|old|new)\s(?:one|file|option|approach|version|test|branch|way|idea|column|button|name|function|variable|line|part|section|config|setting)
+        |the\s(?:first|second|third|latter|former)$)"
+);
+pattern!(AT_HAND_NOUN, r"(?i)\b(?:this|that|these|those)\s+(\w+)");
+pattern!(HERE, r"(?i)\bhere\b");
+pattern!(WE_HERE, r"(?i)\bwe(?:'re| are)? (?:only |don't |do not |never |always )?[a-z]+ [^.]*\bhere\b");
+pattern!(
+    PAST,
+    r"(?i)\b(?:yesterday|last (?:week|time|month|night|year)|earlier|ago|used to|back then|previously|already)\b"
+);
+pattern!(
+    LOCAL,
+    r"(?x)\b\d{4}-\d{2}-\d{2}\b | (?:^|[\s(])[\#!]\d+\b | \b[A-Z][A-Z0-9]+-\d+\b | \bPR\s?\#?\d+ | \b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-
+      | \b[0-9a-f]{12,40}\b | (?:/home/|/Users/|/tmp/|/var/folders/|/private/|[A-Za-z]:\\) | ~/ | \b\d{1,3}(?:\.\d{1,3}){3}\b | \b\d{1,2}:\d{2}:\d{2}\b
+      | \b[\w-]+\.(?:local|internal|lan|corp|home)\b | \w@[\w-]+ | https?://"
+);
+pattern!(LOCAL_TICKET_LIKE, r"^(?:UTF|ISO|SHA|RFC|MD|AES|RSA|ES|PEP|CVE|BASE|UCS|CP|HTTP|WIN|X|TLS|SSL)-?\d+");
+pattern!(
+    OVERRIDE,
+    r"(?i)\b(?:ignore|disregard|forget|override) (?:all |any |the |your )*(?:previous|prior|above|earlier|existing|system) (?:instructions?|rules|prompts?|messages?)|\bsystem prompt\b|\bjailbreak"
+);
+pattern!(SECRET_MARK, r"\[REDACTED:");
+pattern!(
+    OURS,
+    r"(?m)(?:^|\s)Memory-[A-Z][A-Za-z-]*: |refs/memory/(?:pending|log|sessions)|^\s*[+ ]?kind: (?:rule|gotcha|decision|procedure|concept|note)\s*$"
+);
+pattern!(
+    TEMPLATE,
+    r"(?i)^\s*(?:you are (?:an?|the|now|claude|\w+, an?)\b|act as\b|your (?:task|role|job) is\b|system:|#\s*(?:role|task|system)\b|\{|<\?xml)"
+);
+
+/// Nouns after "this" that name the project as a whole, not the thing at hand.
+const WHOLE: &[&str] = &[
+    "repo",
+    "repository",
+    "project",
+    "codebase",
+    "workspace",
+    "monorepo",
+    "team",
+    "wiki",
+    "org",
+    "package",
+    "crate",
+    "organization",
+    "organisation",
+    "code",
+];
+
+/// The longest quote.
+pub const MAX_QUOTE: usize = 400;
+
+/// A question, also one without its mark.
+pub fn is_question(text: &str) -> bool {
+    text.trim_end().trim_end_matches([')', '"', '!']).ends_with('?') || QUESTION.is_match(&plain(text))
+}
+
+/// Said as a guess, a wish or an example.
+pub fn is_unsure(text: &str) -> bool {
+    UNSURE.is_match(&plain(text))
+}
+
+/// Said in mockery.
+pub fn is_mocking(text: &str) -> bool {
+    MOCKING.is_match(&plain(text))
+}
+
+/// About what happened.
+pub fn is_past(text: &str) -> bool {
+    PAST.is_match(text)
+}
+
+/// About the task at hand: it points at something that only the conversation knows, or ends with it.
+pub fn is_at_hand(text: &str) -> bool {
+    let text = plain(text);
+    AT_HAND.is_match(&text)
+        // "we use pnpm here" speaks of the project, "use the other file here" does not.
+        || (HERE.is_match(&text) && !WE_HERE.is_match(&text))
+        || AT_HAND_NOUN.captures_iter(&text).any(|found| {
+            let pointer = found[0].to_ascii_lowercase();
+            let noun = found[1].to_ascii_lowercase();
+            // "that" mostly joins clauses; it points only before the nouns of a conversation.
+            let points = !pointer.starts_with("that ")
+                || matches!(noun.as_str(), "one" | "file" | "test" | "function" | "line" | "thing" | "part" | "way" | "option" | "branch" | "again" | "anymore");
+            points && !WHOLE.contains(&noun.as_str())
+        })
+        || text.split(|c: char| !c.is_alphanumeric()).any(|word| word.eq_ignore_ascii_case("this"))
+            && !AT_HAND_NOUN.is_match(&text)
+}
+
+/// Names a date, a ticket, a host, an address or a folder of one machine, which no page should carry.
+pub fn is_local(text: &str) -> bool {
+    LOCAL.find_iter(text).any(|found| !LOCAL_TICKET_LIKE.is_match(found.as_str()))
+}
+
+/// Carries a redacted secret, or tries to change what the agent may do.
+pub fn is_unsafe(text: &str) -> bool {
+    SECRET_MARK.is_match(text) || OVERRIDE.is_match(text)
+}
+
+/// Text that shows what we ourselves wrote: proposals, their commits, their pages.
+pub fn is_ours(text: &str) -> bool {
+    OURS.is_match(text)
+}
+
+/// A prompt that a program sends: it gives the agent a role, and its rules end with the task.
+pub fn is_prompt_template(text: &str) -> bool {
+    TEMPLATE.is_match(text)
+}
+
+/// Whether a sentence may be kept at all, as words of a lesson.
+pub fn is_fit(text: &str) -> bool {
+    let length = text.chars().count();
+    length <= MAX_QUOTE
+        && text.split_whitespace().count() >= 3
+        && !goes_on(text)
+        && !is_question(text)
+        && !is_unsure(text)
+        && !is_mocking(text)
+        && !is_at_hand(text)
+        && !is_local(text)
+        && !is_unsafe(text)
+        && !is_ours(text)
+}
+
+/// What it says stands after it: it ends in a colon, or in a word that waits for another.
+fn goes_on(text: &str) -> bool {
+    const WAITING: &[&str] =
+        &["a", "an", "the", "and", "or", "to", "of", "with", "for", "by", "from", "at", "as", "is", "are"];
+    let last = text.split_whitespace().next_back().unwrap_or_default();
+    last.ends_with(':') || WAITING.contains(&last.to_ascii_lowercase().as_str())
+}
+
+/// Typographic apostrophes made plain, for patterns. Not for quotes.
+pub fn plain(text: &str) -> String {
+    text.replace(['\u{2019}', '\u{2018}'], "'")
+}

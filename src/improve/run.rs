@@ -1,0 +1,220 @@
+//! The record of a run: `runs/<yyyy>/<mm>/<dd>/<run>/run.json` in the ledger, and REPORT.md, which says the same.
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::plan::Plan;
+use crate::proposal::{Refusal, message::one_line};
+
+/// What set a run off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Trigger {
+    /// A person.
+    Manual,
+    /// A hook queued a commit, or a capture woke the worker.
+    PostCommit,
+}
+
+impl Trigger {
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Trigger::Manual => "manual",
+            Trigger::PostCommit => "post-commit",
+        }
+    }
+}
+
+/// How far a run got.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RunState {
+    /// Planned only (`--dry-run`).
+    Planned,
+    /// At work, or left so by a process that died.
+    Running,
+    /// Its proposals are staged.
+    Staged,
+    /// Done: staged, and what policy accepts has landed.
+    Committed,
+    /// It ended with an error.
+    Failed,
+    /// Its process died before anything was staged.
+    Abandoned,
+}
+
+/// One proposal of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Made {
+    /// Its id.
+    pub id: String,
+    /// Its page.
+    pub path: String,
+    /// Its title.
+    pub title: String,
+    /// `staged`, `sighted`, `reopened`, `held` or `accepted`.
+    pub outcome: String,
+    /// For `held`: behind which proposal; for `sighted`: where that proposal stands; for `accepted`: the commit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+}
+
+/// A session that was passed over, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Skip {
+    /// The session.
+    pub session: String,
+    /// `no_human_turn`, `own_session`, `too_few_observations`, `session_too_short`, `observations_dropped` …
+    pub reason: String,
+}
+
+/// One call of a model, or the built-in reviewer's look at one session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Call {
+    /// The stage: `review`.
+    pub stage: String,
+    /// The provider.
+    pub provider: String,
+    /// The session.
+    pub session: String,
+    /// SHA-256 over what was read (the blobs of the sources, lane, provider and version): the same input is not
+    /// looked at again.
+    pub input_sha256: String,
+    /// Milliseconds it took.
+    pub ms: u64,
+}
+
+/// The record of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Run {
+    /// Its id (ULID).
+    pub id: String,
+    /// What set it off.
+    pub trigger: Trigger,
+    /// The strategy.
+    pub strategy: String,
+    /// The scope; `None`: all.
+    #[serde(default)]
+    pub scope: Option<String>,
+    /// The person whose git identity ran it.
+    #[serde(default)]
+    pub operator: Option<String>,
+    /// The version of the tool.
+    pub version: String,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// Milliseconds it took.
+    pub duration_ms: u64,
+    /// How far it got.
+    pub state: RunState,
+    /// What it planned.
+    pub plan: Plan,
+    /// What was asked, of whom.
+    pub calls: Vec<Call>,
+    /// What came of it.
+    pub proposals: Vec<Made>,
+    /// Candidates that were refused, with their codes.
+    pub refused: Vec<Refusal>,
+    /// Sessions that were passed over.
+    pub skipped: Vec<Skip>,
+    /// Why proposals wait for a person although a policy is set: id and reason.
+    pub waiting: Vec<(String, String)>,
+    /// Where it failed.
+    #[serde(default)]
+    pub error: Option<String>,
+    /// The settings it ran under that differ from the defaults.
+    pub config: Value,
+}
+
+/// Where a run's files stand in the ledger.
+pub fn folder(run: &Run) -> String {
+    format!("runs/{}/{}", run.started_at.strftime("%Y/%m/%d"), run.id)
+}
+
+impl Run {
+    /// The number of proposals with one of these outcomes.
+    pub fn count(&self, outcomes: &[&str]) -> usize {
+        self.proposals.iter().filter(|made| outcomes.contains(&made.outcome.as_str())).count()
+    }
+
+    /// One line: `review: 1 session, 2 proposals, 1 refused`.
+    pub fn summary(&self) -> String {
+        let mut parts = vec![plural(self.calls.len(), "session")];
+        parts.push(plural(self.count(&["staged", "reopened", "accepted"]), "proposal"));
+        let mut add = |count: usize, word: &str| {
+            if count > 0 {
+                parts.push(format!("{count} {word}"));
+            }
+        };
+        add(self.count(&["sighted"]), "seen before");
+        add(self.count(&["held"]), "held back");
+        add(self.refused.len(), "refused");
+        add(self.skipped.len(), "skipped");
+        format!("review: {}", parts.join(", "))
+    }
+
+    /// REPORT.md.
+    pub fn report(&self) -> String {
+        let mut text = format!("# Run {}\n\n{}\n\n", self.id, self.summary());
+        text.push_str(&format!(
+            "| | |\n|---|---|\n| trigger | {} |\n| strategy | {} |\n| operator | {} |\n| started | {} |\n| took | {} ms |\n| state | {} |\n\n",
+            self.trigger.as_str(),
+            self.strategy,
+            cell(self.operator.as_deref().unwrap_or("none")),
+            self.started_at,
+            self.duration_ms,
+            serde_json::to_value(self.state).ok().and_then(|v| v.as_str().map(str::to_owned)).unwrap_or_default(),
+        ));
+        let mut section = |title: &str, rows: Vec<String>| {
+            if !rows.is_empty() {
+                text.push_str(&format!("## {title}\n\n{}\n\n", rows.join("\n")));
+            }
+        };
+        section(
+            "Sessions",
+            self.calls.iter().map(|call| format!("* `{}` by {}", cell(&call.session), call.provider)).collect(),
+        );
+        section(
+            "Proposals",
+            self.proposals
+                .iter()
+                .map(|made| {
+                    let detail = made.detail.as_ref().map(|detail| format!(" ({})", cell(detail))).unwrap_or_default();
+                    format!("* `{}` {}{detail}: `{}` — {}", made.id, made.outcome, cell(&made.path), cell(&made.title))
+                })
+                .collect(),
+        );
+        section(
+            "Waiting for a person",
+            self.waiting.iter().map(|(id, reason)| format!("* `{id}`: {}", cell(reason))).collect(),
+        );
+        section(
+            "Refused",
+            self.refused
+                .iter()
+                .map(|refusal| format!("* {} `{}`: {}", refusal.code, cell(&refusal.path), cell(&refusal.reason)))
+                .collect(),
+        );
+        section(
+            "Skipped",
+            self.skipped.iter().map(|skip| format!("* `{}`: {}", cell(&skip.session), skip.reason)).collect(),
+        );
+        if let Some(error) = &self.error {
+            text.push_str(&format!("## Failed\n\n{}\n", cell(error)));
+        }
+        text.truncate(text.trim_end().len());
+        text + "\n"
+    }
+}
+
+fn cell(text: &str) -> String {
+    one_line(text, 300).replace('|', "\\|").replace('<', "&lt;").replace('`', "'")
+}
+
+/// `1 session`, `2 sessions`.
+pub fn plural(count: usize, word: &str) -> String {
+    if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
+}
