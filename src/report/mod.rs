@@ -1,0 +1,8 @@
+//! Reports: what stands, what happened, what is broken. Collects; the command line prints.
+
+mod cache;
+pub mod doctor;
+pub mod history;
+pub mod lint;
+pub mod sessions;
+pub mod status;
