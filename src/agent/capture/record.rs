@@ -1,0 +1,109 @@
+//! What was captured, in the refs, the ledger and the queue.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use super::super::detach;
+use super::Error;
+use crate::git::{self, Lock, Locked, Repo, fault};
+use crate::ledger::queue::{self, Queued};
+use crate::ledger::{self, Append, Cache, Event, EventKind};
+use crate::session::{self, Captured, Session};
+
+/// How long one capture waits for another in the same repository.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How often storing is tried when somebody else (a fetch, a purge) changes a session's ref meanwhile.
+const ATTEMPTS: u32 = 5;
+
+/// What waits in the queue for a capture.
+const QUEUED: &str = "capture";
+
+/// Stores sessions under their refs and records each new and grown one, and each whose event a crash prevented.
+pub(super) fn store(repo: &Repo, sessions: Vec<(Session, String)>) -> git::Result<Vec<(String, Captured)>> {
+    // From the refs to the ledger: another capture would take what is not recorded yet for a crash's work.
+    let _lock = match Lock::take(&repo.memory_dir().join("captured.lock"), "capture", PATIENCE)? {
+        Locked::Yes(lock) => lock,
+        Locked::No(holder) => {
+            return Err(git::Error::Busy { reason: format!("another capture is at work ({holder})") });
+        }
+    };
+    let done = stored(repo, sessions)?;
+    fault::point("capture.after-refs");
+    record(repo, &done)?;
+    fault::point("capture.after-ledger");
+    Ok(done)
+}
+
+fn stored(repo: &Repo, sessions: Vec<(Session, String)>) -> git::Result<Vec<(String, Captured)>> {
+    for _ in 1..ATTEMPTS {
+        match session::capture(repo, sessions.clone(), ledger::now()) {
+            Err(git::Error::RefMoved { .. }) => {}
+            other => return other,
+        }
+    }
+    session::capture(repo, sessions, ledger::now())
+}
+
+fn record(repo: &Repo, done: &[(String, Captured)]) -> git::Result<()> {
+    let state = ledger::load(repo, Cache::Use)?;
+    let operator = repo.operator().ok().map(|person| person.to_string());
+    let actor = operator.clone().unwrap_or_else(|| "git-memory".into());
+    let mut events = Vec::new();
+    let mut recorded: Vec<&str> = Vec::new();
+    for (id, what) in done {
+        if recorded.contains(&id.as_str()) {
+            continue;
+        }
+        let Some(stored) = session::stored(repo, id)? else { continue };
+        // A ref that is younger than its last event: a crash came between the two.
+        let said = state.reviews.get(id).and_then(|review| review.captured).map(Timestamp::as_second);
+        let stands = repo.commit(stored.commit)?.time;
+        if *what == Captured::Unchanged && said.is_some_and(|said| said >= stands) {
+            continue;
+        }
+        recorded.push(id);
+        let meta = &stored.meta;
+        let agent = serde_json::to_value(meta.agent).unwrap_or_default();
+        let blob = stored.observations_blob.unwrap_or(stored.page_blob).to_string();
+        events.push(
+            Event::new(EventKind::Captured, &meta.scope, &actor)
+                .operator(operator.as_deref())
+                .with("session", id.as_str())
+                .with("agent", agent)
+                .with("observations", meta.observations)
+                .with("prompts", meta.prompts)
+                .with("blob", blob)
+                .with("ended", meta.ended.map(|at| at.to_string())),
+        );
+    }
+    if events.is_empty() {
+        return Ok(());
+    }
+    let plural = if events.len() == 1 { "" } else { "s" };
+    let subject = format!("memory: capture {} session{plural}", events.len());
+    ledger::append(repo, &Append { subject, events, files: Vec::new() }, &[]).map(drop)
+}
+
+/// Puts the capture into the queue and, with `wake`, starts the worker.
+pub(super) fn queue(repo: &Repo, wake: bool, now: Timestamp) -> Result<(), Error> {
+    let memory = repo.memory_dir();
+    let failed = |what| move |source| Error::Io { what, source };
+    let waits = || -> std::io::Result<bool> {
+        Ok(queue::list(&memory)?.waiting.iter().any(|waiting| waiting.queued.event == QUEUED))
+    };
+    // Without a worker to empty it the queue would grow with every session.
+    if wake || !waits().map_err(failed("read the queue"))? {
+        let repo = repo.common_dir().to_string_lossy().into_owned();
+        let queued = Queued { event: QUEUED.into(), oid: None, repo, at: now };
+        queue::push(&memory, &queued).map_err(failed("write the queue"))?;
+    }
+    if wake {
+        let program = std::env::current_exe().map_err(failed("find this program"))?;
+        let target = repo.common_dir();
+        detach::start(&program, &["worker".as_ref(), target.as_os_str()], &memory)
+            .map_err(failed("start the worker"))?;
+    }
+    Ok(())
+}

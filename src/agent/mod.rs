@@ -1,0 +1,17 @@
+//! What runs in other programs' names: git's hooks and the worker that they start; and the way in from the agents:
+//! their files, and their hooks.
+
+pub mod capture;
+mod detach;
+pub mod discover;
+mod event;
+pub mod hook;
+pub mod hooks;
+pub mod log;
+pub mod pre_commit;
+mod remembered;
+mod shim;
+pub mod transcript;
+pub mod worker;
+
+pub use event::Event;

@@ -1,0 +1,161 @@
+//! Which session files were read in full, so that an unchanged one is not read again. Local, and may be lost.
+
+use std::collections::HashMap;
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+/// The shape of the file, and of what is read from sessions; another number is the same as nothing.
+const SHAPE: u32 = 1;
+
+/// How much of a file's end must be as it was.
+const TAIL: u64 = 4096;
+
+/// The files that were read.
+pub struct Remembered {
+    place: PathBuf,
+    /// A digest of the settings that decide what is kept of a file.
+    settings: String,
+    files: HashMap<String, Entry>,
+    added: HashMap<String, Entry>,
+}
+
+/// What a file looked like when it was read, and what it gave.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Entry {
+    stamp: Stamp,
+    settings: String,
+    /// A digest of the rules above the session's folder, and the folder.
+    cwd: String,
+    rules: String,
+    sessions: Vec<String>,
+}
+
+/// What changes when a file does.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Stamp {
+    inode: u64,
+    size: u64,
+    modified: u128,
+    /// A digest of its end.
+    tail: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    shape: u32,
+    files: HashMap<String, Entry>,
+}
+
+impl Stamp {
+    /// Of a file as it is now.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn of(path: &Path) -> io::Result<Stamp> {
+        let mut file = File::open(path)?;
+        let meta = file.metadata()?;
+        let mut tail = Vec::new();
+        file.seek(SeekFrom::Start(meta.len().saturating_sub(TAIL)))?;
+        file.take(TAIL).read_to_end(&mut tail)?;
+        let modified = meta.modified()?.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
+        Ok(Stamp { inode: inode(&meta), size: meta.len(), modified, tail: digest(&tail) })
+    }
+}
+
+#[cfg(unix)]
+fn inode(meta: &Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::ino(meta)
+}
+
+#[cfg(not(unix))]
+fn inode(_meta: &Metadata) -> u64 {
+    0
+}
+
+impl Remembered {
+    /// What stands in the local folder. `settings` is everything that decides what is kept of a file.
+    pub fn load(memory: &Path, settings: &impl Serialize) -> Remembered {
+        let place = memory.join("index").join("files.json");
+        let read = fs::read(&place).ok().and_then(|bytes| serde_json::from_slice::<Stored>(&bytes).ok());
+        let files = read.filter(|stored| stored.shape == SHAPE).map(|stored| stored.files).unwrap_or_default();
+        let text = serde_json::to_vec(&(env!("CARGO_PKG_VERSION"), settings)).unwrap_or_default();
+        Remembered { place, settings: digest(&text), files, added: HashMap::new() }
+    }
+
+    /// The sessions that a file gave, when nothing has changed since that could give another result.
+    pub fn sessions(&self, path: &Path, stamp: &Stamp) -> Option<&[String]> {
+        let entry = self.files.get(&key(path))?;
+        let same = entry.stamp == *stamp && entry.settings == self.settings && entry.rules == rules(&entry.cwd);
+        same.then_some(&entry.sessions)
+    }
+
+    /// Notes a file that was read without any trouble.
+    pub fn add(&mut self, path: &Path, stamp: Stamp, cwd: &str, sessions: Vec<String>) {
+        let entry = Entry { stamp, settings: self.settings.clone(), cwd: cwd.to_owned(), rules: rules(cwd), sessions };
+        self.added.insert(key(path), entry);
+    }
+
+    /// Writes what was added. Another process may have added more meanwhile; failing is no failure.
+    pub fn save(self) {
+        let Some(folder) = self.place.parent().filter(|_| !self.added.is_empty()) else { return };
+        let read = fs::read(&self.place).ok().and_then(|bytes| serde_json::from_slice::<Stored>(&bytes).ok());
+        let mut files = read.filter(|stored| stored.shape == SHAPE).map(|stored| stored.files).unwrap_or_default();
+        files.extend(self.added);
+        let _ = fs::create_dir_all(folder).and_then(|()| {
+            let mut file = tempfile::NamedTempFile::new_in(folder)?;
+            serde_json::to_writer(io::BufWriter::new(&mut file), &Stored { shape: SHAPE, files })?;
+            file.persist(&self.place).map(drop).map_err(|error| error.error)
+        });
+    }
+}
+
+/// A file's name may hold a secret, so that a digest stands for it.
+fn key(path: &Path) -> String {
+    digest(path.canonicalize().unwrap_or_else(|_| path.to_owned()).as_os_str().as_encoded_bytes())
+}
+
+/// A digest of the nearest `.gitmemory.toml` at or above a folder, which decides what may be kept.
+fn rules(cwd: &str) -> String {
+    let nearest = Path::new(cwd).ancestors().find_map(|folder| match fs::read(folder.join(crate::config::FILE)) {
+        Ok(bytes) => Some(bytes),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => None,
+        Err(error) => Some(error.to_string().into_bytes()),
+    });
+    digest(&nearest.unwrap_or_default())
+}
+
+fn digest(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_known_until_it_or_the_rules_change() {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, memory) = (dir.path().join("s.jsonl"), dir.path().join("memory"));
+        fs::write(&file, "one\n").unwrap();
+        let cwd = dir.path().join("project");
+        fs::create_dir(&cwd).unwrap();
+        let stamp = Stamp::of(&file).unwrap();
+        let mut remembered = Remembered::load(&memory, &"a");
+        remembered.add(&file, stamp.clone(), cwd.to_str().unwrap(), vec!["s".into()]);
+        remembered.save();
+
+        let again = Remembered::load(&memory, &"a");
+        assert_eq!(again.sessions(&file, &stamp), Some(&["s".to_owned()][..]));
+        assert_eq!(Remembered::load(&memory, &"b").sessions(&file, &stamp), None);
+        fs::write(cwd.join(".gitmemory.toml"), "[capture]\nenabled = false\n").unwrap();
+        assert_eq!(again.sessions(&file, &stamp), None);
+        fs::remove_file(cwd.join(".gitmemory.toml")).unwrap();
+        fs::write(&file, "one\ntwo\n").unwrap();
+        assert_eq!(again.sessions(&file, &Stamp::of(&file).unwrap()), None);
+    }
+}
