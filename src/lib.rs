@@ -3,6 +3,8 @@
 //! The rooms below are listed from the top of the import order to its bottom: a room may import only
 //! rooms that stand below it, and nothing imports `cli`. ARCHITECTURE.md has the map.
 
+pub mod cli;
+
 pub mod agent;
 pub mod report;
 

@@ -1,0 +1,199 @@
+//! `git memory improve`.
+
+use std::io::Write;
+
+use super::{Cell, CliError, Context, Exit, Meaning, Result, Table, shown};
+use crate::improve::run::{RunState, plural};
+use crate::improve::{self, Request, Run, Trigger};
+use crate::ledger::queue;
+use crate::proposal::materialize;
+use crate::wiki::Wiki;
+
+/// Review captured sessions, and propose what they teach.
+///
+/// Without options, the newest session that no run has looked at. What comes out waits as proposals: `git memory
+/// review` walks through them. The built-in reviewer needs no model and no key; it proposes standing instructions of
+/// a person, corrections, failures with their stated cause and fix, decisions with their reason, and commands that
+/// were repeated over sessions.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Look at this session, again if need be; may be given more than once
+    #[arg(long, value_name = "ID")]
+    session: Vec<String>,
+
+    /// Look at every session that no run has looked at, oldest first
+    #[arg(long, conflicts_with = "session")]
+    all: bool,
+
+    /// Look at this many sessions at most, oldest first
+    #[arg(long, value_name = "N")]
+    max_sessions: Option<usize>,
+
+    /// Say what would be looked at and why; write nothing at all
+    #[arg(long)]
+    dry_run: bool,
+
+    /// When another run is at work, say so and end with success
+    #[arg(long)]
+    skip_if_locked: bool,
+}
+
+pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
+    let mut wiki = ctx.wiki()?;
+    if let Some(scope) = &ctx.scope {
+        wiki.scope(Some(scope))?;
+    }
+    let request = Request {
+        trigger: Trigger::Manual,
+        sessions: args.session,
+        all: args.all,
+        max_sessions: args.max_sessions,
+        scope: ctx.scope.clone(),
+    };
+    if args.dry_run {
+        let run = improve::dry_run(&wiki, &request)?;
+        if ctx.json {
+            ctx.print_json("run", &run)?;
+        } else {
+            plan(ctx, &run)?;
+        }
+        return Ok(Exit::Done);
+    }
+    let run = match improve::run(&mut wiki, &request) {
+        Err(improve::Error::Locked(holder)) if args.skip_if_locked => {
+            ctx.note(format!("another run is at work ({holder}); skipped"));
+            if ctx.json {
+                ctx.print_json("skipped", &Skipped { skipped: true, reason: "locked" })?;
+            }
+            return Ok(Exit::Done);
+        }
+        other => other?,
+    };
+    super::proposal::materialize(ctx);
+    let nothing_left = !run.refused.is_empty() && run.proposals.is_empty();
+    if ctx.json {
+        ctx.print_json("run", &run)?;
+    } else {
+        report(ctx, &run)?;
+    }
+    if nothing_left {
+        return Err(CliError::refused(
+            "all_refused",
+            format!("every candidate was refused ({})", plural(run.refused.len(), "candidate")),
+        )
+        .hint(format!("`git memory run show {}` says why", run.id)));
+    }
+    Ok(Exit::Done)
+}
+
+/// What `--skip-if-locked` prints when it skips.
+#[derive(Debug, serde::Serialize, schemars::JsonSchema)]
+pub struct Skipped {
+    /// Always true.
+    skipped: bool,
+    /// `locked`.
+    reason: &'static str,
+}
+
+fn plan(ctx: &Context, run: &Run) -> Result<()> {
+    let mut out = ctx.paged();
+    let plan = &run.plan;
+    let counts = &plan.candidates;
+    writeln!(
+        out,
+        "{} captured, {} picked, {} would be looked at on {}",
+        plural(counts.in_scope, "session"),
+        counts.selected,
+        counts.effective,
+        shown(&plan.snapshot.branch),
+    )?;
+    let mut table = Table::new();
+    for selected in &plan.selected {
+        table.row([
+            Cell::with(Meaning::Id, &selected.session),
+            Cell::new(&selected.lane),
+            Cell::new(selected.reason.replace('_', " ")),
+        ]);
+    }
+    table.print(ctx, &mut out)?;
+    for skip in &plan.skipped {
+        writeln!(out, "passed over {}: {}", shown(&skip.session), skip.reason.replace('_', " "))?;
+    }
+    for gate in &plan.gates {
+        writeln!(out, "left out {} ({}): {}", gate.removed, gate.name.replace('_', " "), gate.reason)?;
+    }
+    for lane in &plan.lanes {
+        writeln!(out, "lane {} by {}", lane.name, shown(&lane.provider))?;
+    }
+    writeln!(out, "nothing was written")?;
+    out.finish()
+}
+
+fn report(ctx: &Context, run: &Run) -> Result<()> {
+    let mut out = ctx.out();
+    if run.calls.is_empty() && run.skipped.is_empty() && run.proposals.is_empty() {
+        writeln!(out, "nothing to review: no session that no run has looked at")?;
+        return out.finish();
+    }
+    writeln!(out, "{}", run.summary())?;
+    let mut table = Table::new();
+    for made in &run.proposals {
+        let meaning = match made.outcome.as_str() {
+            "staged" | "reopened" | "accepted" => Meaning::Good,
+            _ => Meaning::Dim,
+        };
+        table.row([
+            Cell::with(Meaning::Id, &made.id[..made.id.len().min(8)]),
+            Cell::with(meaning, &made.outcome),
+            Cell::with(Meaning::Place, &made.path),
+            Cell::new(&made.title),
+        ]);
+    }
+    table.print(ctx, &mut out)?;
+    for refusal in &run.refused {
+        writeln!(out, "refused {}: {}", ctx.paint(Meaning::Warn, refusal.code.to_string()), shown(&refusal.reason))?;
+    }
+    for skip in &run.skipped {
+        writeln!(out, "passed over {}: {}", shown(&skip.session), skip.reason.replace('_', " "))?;
+    }
+    out.finish()?;
+    let waiting = run.count(&["staged", "reopened"]);
+    if waiting > 0 {
+        let they = if waiting == 1 { "it" } else { "them" };
+        ctx.hint(format!("decide on {they} with `git memory review`, or `git memory accept <id>`"));
+    }
+    Ok(())
+}
+
+/// What the worker does with what the hooks queued: the capture's and the commits' sessions, under the rules that
+/// keep a machine from reviewing too much by itself.
+pub(super) fn worker_pass(wiki: &Wiki, _queued: &[queue::Queued]) -> Result<(), String> {
+    let scheduler = &wiki.config.settings.scheduler;
+    if !scheduler.enabled || scheduler.interval_secs == 0 {
+        return Ok(());
+    }
+    let request =
+        Request { trigger: Trigger::PostCommit, sessions: Vec::new(), all: false, max_sessions: None, scope: None };
+    let run = improve::run_locked(&mut wiki.clone(), &request).map_err(|error| error.to_string())?;
+    materialize::refresh(wiki)?;
+    match run.state {
+        RunState::Failed => Err(run.error.unwrap_or_else(|| "the run failed".into())),
+        _ => Ok(()),
+    }
+}
+
+impl From<improve::Error> for CliError {
+    fn from(error: improve::Error) -> CliError {
+        match error {
+            improve::Error::Git(error) => error.into(),
+            improve::Error::Proposal(error) => error.into(),
+            improve::Error::Plan(error) => {
+                CliError::refused("unknown_session", error.to_string()).hint("`git memory session list` shows the ids")
+            }
+            improve::Error::Locked(_) => CliError::new(Exit::Busy, "busy", error.to_string())
+                .hint("try again when it has ended, or give --skip-if-locked"),
+            improve::Error::Journal(_) => CliError::fatal("io", error.to_string()),
+            improve::Error::Settings(_) => CliError::new(Exit::Config, "config", error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! The command line: one file per command; each parses, calls one room, and prints. Human text and JSON are made
+//! here and nowhere else.
+//!
+//! A command is a struct of arguments whose doc comment is its help, and a function
+//! `run(&Context, Args) -> Result<Exit>`. It is named in [`Command`] and in [`Command::run`], and what it prints with
+//! `--json` in [`schema::OUTPUTS`].
+
+mod args;
+pub mod ask;
+mod context;
+mod error;
+mod moment;
+pub mod output;
+mod pager;
+mod progress;
+mod quick;
+mod sarif;
+pub mod schema;
+mod shown;
+mod table;
+
+mod capture;
+mod completions;
+mod config;
+mod demo;
+mod doctor;
+mod help;
+mod hook;
+mod hooks;
+mod improve;
+mod init;
+mod lint;
+mod log;
+mod man;
+pub mod proposal;
+mod review;
+mod run;
+mod session;
+mod status;
+mod trust;
+mod worker;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, FromArgMatches};
+
+pub use args::{ColorWhen, Globals};
+pub use context::{Context, Meaning};
+pub use error::{CliError, ErrorObject, Exit, Result};
+pub use output::Out;
+pub use progress::Progress;
+pub use shown::{age, shown, shown_lines, span};
+pub use table::{Cell, Table};
+
+/// Turns what coding agents did into knowledge that people have reviewed.
+///
+/// The knowledge is a wiki: markdown pages in a git repository. Sessions of agents go in; small page edits with
+/// their evidence come out as proposals, which a person or a policy accepts or rejects. There is no server and no
+/// database: the repository is the store and its history is the audit log.
+#[derive(Debug, clap::Parser)]
+#[command(
+    name = "git-memory",
+    bin_name = "git memory",
+    version,
+    disable_help_subcommand = true,
+    arg_required_else_help = true,
+    subcommand_required = true,
+    max_term_width = 100,
+    after_help = "`git memory help [COMMAND]` says more."
+)]
+pub struct Cli {
+    #[command(flatten)]
+    globals: Globals,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// What can be asked for.
+#[derive(Debug, clap::Subcommand)]
+pub enum Command {
+    Init(init::Args),
+    Capture(capture::Args),
+    Improve(improve::Args),
+    Review(review::Args),
+    Proposal(proposal::Args),
+    #[command(flatten)]
+    Short(proposal::Short),
+    Run(run::Args),
+    Session(session::Args),
+    Status(status::Args),
+    Log(log::Args),
+    Lint(lint::Args),
+    Doctor(doctor::Args),
+    Config(config::Args),
+    Trust(trust::Args),
+    Hooks(hooks::Args),
+    #[command(hide = true)]
+    Hook(hook::Args),
+    #[command(hide = true)]
+    Worker(worker::Args),
+    Demo(demo::Args),
+    Completions(completions::Args),
+    Man(man::Args),
+    Schema(schema::Args),
+    Help(help::Args),
+}
+
+impl Command {
+    fn run(self, ctx: &Context) -> Result<Exit> {
+        match self {
+            Command::Init(args) => init::run(ctx, args),
+            Command::Capture(args) => capture::run(ctx, args),
+            Command::Improve(args) => improve::run(ctx, args),
+            Command::Review(args) => review::run(ctx, args),
+            Command::Proposal(args) => proposal::run(ctx, args),
+            Command::Short(verb) => verb.run(ctx),
+            Command::Run(args) => run::run(ctx, args),
+            Command::Session(args) => session::run(ctx, args),
+            Command::Status(args) => status::run(ctx, args),
+            Command::Log(args) => log::run(ctx, args),
+            Command::Lint(args) => lint::run(ctx, args),
+            Command::Doctor(args) => doctor::run(ctx, args),
+            Command::Config(args) => config::run(ctx, args),
+            Command::Trust(args) => trust::run(ctx, args),
+            Command::Hooks(args) => hooks::run(ctx, args),
+            Command::Hook(args) => hook::run(ctx, args),
+            Command::Worker(args) => worker::run(ctx, args),
+            Command::Demo(args) => demo::run(ctx, args),
+            Command::Completions(args) => completions::run(ctx, args),
+            Command::Man(args) => man::run(ctx, args),
+            Command::Schema(args) => schema::run(ctx, args),
+            Command::Help(args) => help::run(ctx, args),
+        }
+    }
+}
+
+/// The whole process: reads the arguments, runs the command, reports what went wrong, and gives the exit code.
+pub fn main() -> ExitCode {
+    error::install_panic_hook();
+    let args: Vec<OsString> = std::env::args_os().collect();
+    let early = args::Early::scan(&args);
+    let done =
+        std::panic::catch_unwind(|| run(args, &early)).unwrap_or_else(|panic| Err(CliError::from_panic(&*panic)));
+    match done {
+        Ok(exit) => exit.into(),
+        Err(error) => error.report(early.json),
+    }
+}
+
+fn run(args: Vec<OsString>, early: &args::Early) -> Result<Exit> {
+    if let Some(cli) = quick::parse(&args) {
+        return cli.command.run(&Context::new(cli.globals)?);
+    }
+    let mut command = Cli::command().color(early.color.for_clap());
+    let matches = match command.try_get_matches_from_mut(args) {
+        Ok(matches) => matches,
+        Err(error) => return help::answer(&error, early.color),
+    };
+    let cli = Cli::from_arg_matches(&matches).map_err(|error| CliError::usage(&error.format(&mut command)))?;
+    let ctx = Context::new(cli.globals)?;
+    cli.command.run(&ctx)
+}

@@ -1,0 +1,256 @@
+//! `git memory status`.
+
+use std::fmt::Display;
+use std::io::Write;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{CliError, Context, Exit, Meaning, Out, Result, age, shown};
+use crate::improve::run::RunState;
+use crate::ledger;
+use crate::report::status::{self, LastRun, Status};
+
+/// Show the state of the wiki on one screen.
+///
+/// With --porcelain each line is a key, a space and its value, and keys that are not known yet are to be passed over:
+/// `branch`, `commit` (`-` while the branch is unborn), `root`, `repository`, `code` (the code repository, when that
+/// is another one), `scope` (one line for each), `pages`, `pending` (how many), `pending.oldest` (when it was staged),
+/// `pending.needs-person`, `pending.conflicted`, `pending.held`, `pending.lane.NAME`, `sessions`, `sessions.unseen`,
+/// `sessions.parked` (how many), `parked` (one line for each session), `run` (id, state, when it began; newest
+/// first), `queued`, `trouble` (one line for each thing that cannot be read or needs a look). Control characters in
+/// values are escaped; with -z they are not, and a NUL ends each line.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// A form for scripts and prompts that stays as it is
+    #[arg(long)]
+    porcelain: bool,
+
+    /// End each line with NUL instead of a line end
+    #[arg(short = 'z', requires = "porcelain")]
+    zero: bool,
+}
+
+/// What `status --json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Report {
+    /// The state.
+    #[serde(flatten)]
+    status: Status,
+    /// What to do next, if anything.
+    next: Option<String>,
+}
+
+pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
+    let wiki = ctx.wiki()?;
+    if let Some(name) = &ctx.scope {
+        wiki.scopes.named(name)?;
+    }
+    let status = status::status(&wiki, ctx.scope.as_deref()).map_err(|error| {
+        let error = CliError::from(error);
+        if error.hint.is_some() {
+            error
+        } else {
+            error.hint("`git memory doctor` tells what is broken and how to mend it")
+        }
+    })?;
+    let next = next(&status);
+    if ctx.json {
+        ctx.print_json("status", &Report { status, next })?;
+        return Ok(Exit::Done);
+    }
+    let mut out = ctx.out();
+    if args.porcelain {
+        porcelain(&mut out, &status, args.zero)?;
+        out.finish()?;
+        return Ok(Exit::Done);
+    }
+    screen(ctx, &mut out, &status)?;
+    out.finish()?;
+    if let Some(next) = next {
+        ctx.hint(next);
+    }
+    Ok(Exit::Done)
+}
+
+/// The one thing to do next that helps most.
+fn next(status: &Status) -> Option<String> {
+    let (pending, sessions) = (&status.standing.pending, &status.standing.sessions);
+    let failed = status.standing.runs.first().is_some_and(|run| run.state == RunState::Failed);
+    let words = if status.commit.is_none() {
+        "`git memory init` starts the wiki"
+    } else if !status.trouble.is_empty() {
+        "`git memory doctor` looks for what is broken"
+    } else if pending.conflicted > 0 && pending.conflicted == pending.count {
+        "`git memory rebase` mends what can be mended, `git memory show ID` tells what is in the way"
+    } else if pending.count > 0 {
+        "`git memory review` goes through what waits"
+    } else if failed {
+        let run = status.standing.runs.first().map(|run| run.id.clone()).unwrap_or_default();
+        return Some(format!("`git memory run show {run}` tells what went wrong"));
+    } else if sessions.unseen > 0 || status.queued > 0 {
+        "`git memory improve` reviews what was captured"
+    } else if sessions.count == 0 {
+        "`git memory capture` takes in the sessions of your agents"
+    } else {
+        return None;
+    };
+    Some(words.to_owned())
+}
+
+fn screen(ctx: &Context, out: &mut Out, status: &Status) -> Result<()> {
+    let now = ledger::now();
+    let stands = &status.standing;
+    let at = match &status.commit {
+        Some(commit) => format!("at {}", ctx.paint(Meaning::Id, &commit[..commit.len().min(12)])),
+        None => "without a commit yet".into(),
+    };
+    let branch = ctx.paint(Meaning::Head, shown(&status.branch));
+    let root = if status.root.is_empty() { String::new() } else { format!(" in {}", shown(&status.root)) };
+    writeln!(out, "Wiki      branch {branch} {at}, {}{root}", count(stands.pages, "page"))?;
+    let repository = ctx.paint(Meaning::Place, shown(&status.repository));
+    match &status.code {
+        Some(code) => writeln!(out, "          {repository}, for the code in {}", shown(code))?,
+        None => writeln!(out, "          {repository}")?,
+    }
+    match &status.scope {
+        Some(scope) => writeln!(out, "Scope     {}", shown(scope))?,
+        None if status.scopes.len() > 1 => writeln!(out, "Scopes    {}", shown(&status.scopes.join(", ")))?,
+        None => {}
+    }
+
+    let pending = &stands.pending;
+    match pending.oldest {
+        Some(oldest) => {
+            let lanes: Vec<String> = pending.lanes.iter().map(|(lane, many)| format!("{many} {lane}")).collect();
+            let words = ctx.paint(Meaning::Warn, count(pending.count, "proposal"));
+            let age = age(oldest, now);
+            writeln!(out, "Pending   {words}, the oldest {age} old ({})", shown(&lanes.join(", ")))?;
+        }
+        None => writeln!(out, "Pending   nothing")?,
+    }
+    let parts = [
+        (pending.needs_person, "need a person", "needs a person"),
+        (pending.conflicted, "do not merge any more", "does not merge any more"),
+        (pending.held, "held back behind others", "held back behind another"),
+    ];
+    let parts: Vec<String> = parts
+        .iter()
+        .filter(|(many, ..)| *many > 0)
+        .map(|(many, several, one)| format!("{many} {}", if *many == 1 { one } else { several }))
+        .collect();
+    if !parts.is_empty() {
+        writeln!(out, "          {}", parts.join(", "))?;
+    }
+
+    let sessions = &stands.sessions;
+    let unseen = if sessions.unseen > 0 { format!(", {} not reviewed yet", sessions.unseen) } else { String::new() };
+    writeln!(out, "Sessions  {} captured{unseen}", sessions.count)?;
+    if !sessions.parked.is_empty() {
+        let words = format!("{} parked after failed reviews", sessions.parked.len());
+        writeln!(out, "          {}: {}", ctx.paint(Meaning::Warn, words), few(&sessions.parked))?;
+    }
+
+    if stands.runs.is_empty() {
+        writeln!(out, "Runs      none yet")?;
+    }
+    for (n, run) in stands.runs.iter().enumerate() {
+        let head = if n == 0 { "Runs" } else { "" };
+        writeln!(out, "{head:<9} {}", run_line(ctx, run, now))?;
+        if let Some(error) = &run.error {
+            writeln!(out, "          {}", ctx.paint(Meaning::Bad, shown(error)))?;
+        }
+    }
+    if status.queued > 0 {
+        writeln!(out, "Queue     {} for the worker", count(status.queued, "event"))?;
+    }
+    for (n, trouble) in status.trouble.iter().take(MOST_TROUBLE).enumerate() {
+        let head = if n == 0 { "Trouble" } else { "" };
+        writeln!(out, "{head:<9} {}", ctx.paint(Meaning::Bad, shown(trouble)))?;
+    }
+    if let Some(more) = status.trouble.len().checked_sub(MOST_TROUBLE).filter(|more| *more > 0) {
+        writeln!(out, "          and {more} more")?;
+    }
+    Ok(())
+}
+
+/// How much trouble fits on the screen beside everything else.
+const MOST_TROUBLE: usize = 8;
+
+fn run_line(ctx: &Context, run: &LastRun, now: jiff::Timestamp) -> String {
+    let bad = matches!(run.state, RunState::Failed | RunState::Abandoned);
+    let state = ctx.paint(if bad { Meaning::Bad } else { Meaning::Good }, state(run.state));
+    format!("{} {:>6}  {state}  {}", ctx.paint(Meaning::Id, &run.id), age(run.started_at, now), shown(&run.summary))
+}
+
+fn state(state: RunState) -> &'static str {
+    match state {
+        RunState::Planned => "planned",
+        RunState::Running => "running",
+        RunState::Staged => "staged",
+        RunState::Committed => "committed",
+        RunState::Failed => "failed",
+        RunState::Abandoned => "abandoned",
+    }
+}
+
+fn count(many: usize, what: &str) -> String {
+    if many == 1 { format!("1 {what}") } else { format!("{many} {what}s") }
+}
+
+fn few(ids: &[String]) -> String {
+    let mut words: Vec<&str> = ids.iter().take(3).map(String::as_str).collect();
+    if ids.len() > 3 {
+        words.push("…");
+    }
+    shown(&words.join(", ")).into_owned()
+}
+
+fn porcelain(out: &mut Out, status: &Status, zero: bool) -> Result<()> {
+    let mut line = |key: &str, value: &dyn Display| -> Result<()> {
+        let text = format!("{key} {value}");
+        if zero {
+            out.write_all(text.as_bytes())?;
+            out.write_all(b"\0")?;
+        } else {
+            writeln!(out, "{}", shown(&text))?;
+        }
+        Ok(())
+    };
+    let stands = &status.standing;
+    line("branch", &status.branch)?;
+    line("commit", &status.commit.as_deref().unwrap_or("-"))?;
+    line("root", &if status.root.is_empty() { "." } else { &status.root })?;
+    line("repository", &status.repository)?;
+    if let Some(code) = &status.code {
+        line("code", code)?;
+    }
+    for scope in status.scope.as_ref().map_or(&status.scopes[..], std::slice::from_ref) {
+        line("scope", scope)?;
+    }
+    line("pages", &stands.pages)?;
+    line("pending", &stands.pending.count)?;
+    if let Some(oldest) = stands.pending.oldest {
+        line("pending.oldest", &oldest)?;
+    }
+    line("pending.needs-person", &stands.pending.needs_person)?;
+    line("pending.conflicted", &stands.pending.conflicted)?;
+    line("pending.held", &stands.pending.held)?;
+    for (lane, many) in &stands.pending.lanes {
+        line(&format!("pending.lane.{lane}"), many)?;
+    }
+    line("sessions", &stands.sessions.count)?;
+    line("sessions.unseen", &stands.sessions.unseen)?;
+    line("sessions.parked", &stands.sessions.parked.len())?;
+    for session in &stands.sessions.parked {
+        line("parked", session)?;
+    }
+    for run in &stands.runs {
+        line("run", &format!("{} {} {}", run.id, state(run.state), run.started_at))?;
+    }
+    line("queued", &status.queued)?;
+    for trouble in &status.trouble {
+        line("trouble", trouble)?;
+    }
+    Ok(())
+}
