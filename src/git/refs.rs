@@ -1,5 +1,7 @@
 //! Reading refs, and changing them in one transaction.
 
+use std::error::Error as StdError;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -88,11 +90,20 @@ impl Repo {
             return self.for_each_ref(prefix);
         }
         let broken = |reason: String| Error::Read { what: format!("the refs below {prefix}"), reason };
-        let platform = self.inner.references().map_err(|error| broken(explain(&error)))?;
-        let found = platform.prefixed(prefix.as_bytes()).map_err(|error| broken(explain(&error)))?;
+        match self.walk(prefix) {
+            Ok(refs) => Ok(refs),
+            // Somebody deleted or packed a ref between the folder's listing and its reading. Git reads the loose refs
+            // before the packed ones and knows how to look again.
+            Err(error) if vanished(error.as_ref()) => self.for_each_ref(prefix),
+            Err(error) => Err(broken(error.to_string())),
+        }
+    }
+
+    fn walk(&self, prefix: &str) -> std::result::Result<Vec<(String, Oid)>, Box<dyn StdError + Send + Sync>> {
+        let platform = self.inner.references()?;
         let mut refs = Vec::new();
-        for reference in found {
-            let reference = reference.map_err(|error| broken(error.to_string()))?;
+        for reference in platform.prefixed(prefix.as_bytes())? {
+            let reference = reference?;
             let name = reference.name().as_bstr().to_str_lossy().into_owned();
             let oid = match reference.target() {
                 gix::refs::TargetRef::Object(oid) => Some(oid.to_owned()),
@@ -202,6 +213,18 @@ impl Repo {
         }
         output.failed(line)
     }
+}
+
+/// Whether a file was gone when it was to be read.
+fn vanished(error: &(dyn StdError + 'static)) -> bool {
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        if error.downcast_ref::<io::Error>().is_some_and(|io| io.kind() == io::ErrorKind::NotFound) {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
 }
 
 /// The id at the start of what git printed.

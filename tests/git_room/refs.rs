@@ -115,3 +115,33 @@ fn of_many_writers_each_lands_once() {
         assert_eq!(git(&dir, &["rev-list", "--count", "refs/memory/log", "^HEAD"]), "16", "lost {lost:?}");
     }
 }
+
+#[test]
+fn refs_are_listed_while_others_delete_and_pack_them() {
+    let sandbox = Sandbox::new();
+    let dir = sandbox.init("busy", &[]);
+    let tree = git(&dir, &["mktree"]);
+    let a = oid(&git(&dir, &["commit-tree", "-m", "a", &tree]));
+    let names: Vec<String> = (0..40).map(|n| format!("refs/memory/pending/{n:02}")).collect();
+    let kept = edit("refs/memory/pending/kept", None, Some(a));
+    Repo::open(&dir).unwrap().update_refs(&[kept], "new").unwrap();
+    let done = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let repo = Repo::open(&dir).unwrap();
+            for round in 0..12 {
+                let all = |old, new| names.iter().map(|name| edit(name, old, new)).collect::<Vec<_>>();
+                repo.update_refs(&all(None, Some(a)), "new").unwrap();
+                if round % 3 == 0 {
+                    git(&dir, &["pack-refs", "--all"]);
+                }
+                repo.update_refs(&all(Some(a), None), "gone").unwrap();
+            }
+            done.store(1, Ordering::SeqCst);
+        });
+        while done.load(Ordering::SeqCst) == 0 {
+            let listed = Repo::open(&dir).unwrap().references("refs/memory/pending/").unwrap();
+            assert!(listed.iter().any(|(name, _)| name == "refs/memory/pending/kept"));
+        }
+    });
+}
