@@ -20,7 +20,7 @@ use crate::session::From as Reader;
 /// repository, on no branch, until `git memory improve` looks at it. A session that was captured before gains what is
 /// new in it; the same file twice changes nothing.
 ///
-/// Folders are searched for .jsonl and .md files. A file that no reader knows is an error when it was named itself.
+/// Folders are searched for .jsonl, .jsonl.zst, .json, .md and .db files. A file that no reader knows is an error when it was named itself.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Files and folders to read
@@ -55,6 +55,17 @@ enum Format {
     Auto,
     /// Claude Code
     Claude,
+    /// Codex
+    Codex,
+    /// OpenCode
+    #[value(name = "opencode")]
+    OpenCode,
+    /// Gemini CLI
+    Gemini,
+    /// GitHub Copilot CLI
+    Copilot,
+    /// aider
+    Aider,
     /// Notes in markdown
     Markdown,
 }
@@ -64,6 +75,11 @@ impl From<Format> for Reader {
         match format {
             Format::Auto => Reader::Auto,
             Format::Claude => Reader::Claude,
+            Format::Codex => Reader::Codex,
+            Format::OpenCode => Reader::OpenCode,
+            Format::Gemini => Reader::Gemini,
+            Format::Copilot => Reader::Copilot,
+            Format::Aider => Reader::Aider,
             Format::Markdown => Reader::Markdown,
         }
     }
@@ -144,7 +160,7 @@ pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let search = if args.auto {
-        discover::claude_sessions()
+        discover::auto()
     } else {
         let paths: Vec<PathBuf> = args.paths.iter().map(|path| ctx.dir.join(path)).collect();
         discover::search(&paths)

@@ -1,10 +1,15 @@
 //! Sessions of agents: reading them, keeping secrets out, and the page that tells what happened.
 
+mod aider;
 mod builder;
 mod claude;
+mod codex;
+mod copilot;
 mod exclude;
+mod gemini;
 mod lines;
 mod markdown;
+mod opencode;
 mod own;
 mod own_words;
 mod page;

@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use super::{Agent, Observation, ObservationKind as Kind, Session, Speaker};
+use super::{Observation, ObservationKind as Kind, Session, Speaker};
 
 /// How many lines of the index are shown at either end.
 const INDEX_END: usize = 250;
@@ -26,10 +26,7 @@ pub fn page(session: &Session, scope: &str) -> String {
 }
 
 fn frontmatter(session: &Session, scope: &str) -> String {
-    let agent = match session.agent {
-        Agent::Claude => "claude",
-        Agent::Markdown => "markdown",
-    };
+    let agent = session.agent.as_str();
     let mut out = String::from("---\n");
     // JSON strings are YAML strings, whatever is in them.
     let mut field = |name: &str, value: &str| {

@@ -1,15 +1,18 @@
 //! The boundary to the agents' formats: each reader turns bytes into sessions, and damage into warnings.
 //!
-//! A reader is a function from a buffered source to a session. A further format adds a variant to [`From`] and to
-//! [`Agent`](super::Agent), a line to `recognise`, and its reader beside the others; redaction, cutting and numbering
-//! are in `builder`, which every reader uses.
+//! A reader is a function from a buffered source to sessions. A further format adds a variant to [`From`] and to
+//! [`Agent`](super::Agent), its lines to `recognise` and `read`, and its reader beside the others; redaction, cutting
+//! and numbering are in `builder`, which every reader uses.
 
+use std::collections::HashMap;
 use std::fs::File;
-use std::io::{self, BufReader};
+use std::io::{self, BufReader, Read};
 use std::path::Path;
 
+use serde::de::IgnoredAny;
+
 use super::lines::{Damage, Lines};
-use super::{Policy, Redactor, Session, claude, markdown};
+use super::{Policy, Redactor, Session, aider, claude, codex, copilot, gemini, markdown, opencode};
 
 /// Which reader to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,6 +21,16 @@ pub enum From {
     Auto,
     /// Claude Code.
     Claude,
+    /// Codex.
+    Codex,
+    /// OpenCode.
+    OpenCode,
+    /// Gemini CLI.
+    Gemini,
+    /// GitHub Copilot CLI.
+    Copilot,
+    /// aider.
+    Aider,
     /// A markdown note.
     Markdown,
 }
@@ -42,7 +55,7 @@ pub struct Warning {
 pub enum Outcome {
     /// The sessions in it (usually one); none when there is nothing to learn from, or the policy keeps it out.
     Sessions(Vec<Session>),
-    /// No reader knows it; the text is its first line, redacted, cut and made printable.
+    /// No reader knows it; the text is its first line, redacted, cut and made printable, or what it is instead.
     Unrecognised(String),
 }
 
@@ -62,52 +75,134 @@ pub struct ReadOptions<'o> {
 pub fn read(path: &Path, from: From, options: ReadOptions) -> io::Result<(Outcome, Vec<Warning>)> {
     let name = options.redactor.redact(&path.to_string_lossy()).into_owned();
     let mut damage = Damage::default();
-    let outcome = match recognise(path, from, options.redactor)? {
-        Recognised::Empty => Outcome::Sessions(Vec::new()),
-        Recognised::Unknown(line) => Outcome::Unrecognised(line),
-        Recognised::As(From::Markdown) => {
-            Outcome::Sessions(markdown::read(&std::fs::read(path)?, path, options, &mut damage).into_iter().collect())
-        }
-        Recognised::As(_) => {
-            let source = BufReader::with_capacity(1 << 18, File::open(path)?);
-            Outcome::Sessions(claude::read(source, path, options, &mut damage)?.into_iter().collect())
+    let sessions = match recognise(path, from, options.redactor)? {
+        Recognised::Empty => Vec::new(),
+        Recognised::Unknown(line) => return Ok((Outcome::Unrecognised(line), Vec::new())),
+        Recognised::Markdown => markdown::read(&std::fs::read(path)?, path, options, &mut damage).into_iter().collect(),
+        Recognised::Database => opencode::read_database(path, options, &mut damage)?,
+        Recognised::As(form) => {
+            let source = BufReader::with_capacity(1 << 18, open(path)?);
+            match form {
+                Form::Claude => claude::read(source, path, options, &mut damage)?.into_iter().collect(),
+                Form::Codex => codex::read(source, path, options, &mut damage)?,
+                Form::OpenCode => opencode::read(source, path, options, &mut damage)?,
+                Form::Gemini => gemini::read(source, path, options, &mut damage)?,
+                Form::Copilot => copilot::read(source, path, options, &mut damage)?,
+                Form::Aider => aider::read(source, path, options, &mut damage)?,
+            }
         }
     };
-    Ok((outcome, damage.warnings(&name)))
+    Ok((Outcome::Sessions(sessions), damage.warnings(&name)))
+}
+
+/// A file's bytes, unpacked when it is packed with zstd.
+fn open(path: &Path) -> io::Result<Box<dyn Read>> {
+    let file = File::open(path)?;
+    Ok(match magic(path)?.starts_with(ZSTD) {
+        true => Box::new(ruzstd::decoding::StreamingDecoder::new(file).map_err(io::Error::other)?),
+        false => Box::new(file),
+    })
+}
+
+/// How a file packed with zstd begins.
+const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
+
+/// How files begin in which no session can stand, and what to say of them.
+const FOREIGN: [(&[u8], &str); 4] = [
+    (b"PK\x03\x04", "a zip archive: unpack it first"),
+    (b"\x1f\x8b", "packed with gzip: unpack it first"),
+    (b"BZh", "packed with bzip2: unpack it first"),
+    (b"\xfd7zXZ\0", "packed with xz: unpack it first"),
+];
+
+/// A file's first bytes; fewer when it is shorter.
+fn magic(path: &Path) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    File::open(path)?.take(16).read_to_end(&mut head)?;
+    Ok(head)
 }
 
 enum Recognised {
     Empty,
-    As(From),
+    As(Form),
+    Markdown,
+    Database,
     Unknown(String),
 }
+
+#[derive(Clone, Copy)]
+enum Form {
+    Claude,
+    Codex,
+    OpenCode,
+    Gemini,
+    Copilot,
+    Aider,
+}
+
+/// What tells a line of each format that is read line by line.
+type Telling = (From, Form, fn(&[u8]) -> bool);
+const BY_LINE: [Telling; 5] = [
+    (From::Claude, Form::Claude, claude::is_telling),
+    (From::Codex, Form::Codex, codex::is_telling),
+    (From::Gemini, Form::Gemini, gemini::is_telling),
+    (From::Copilot, Form::Copilot, copilot::is_telling),
+    (From::Aider, Form::Aider, aider::is_telling),
+];
+
+/// What tells a document, by its top-level keys.
+const BY_KEYS: [(From, Form, fn(&[String]) -> bool); 2] =
+    [(From::Gemini, Form::Gemini, gemini::is_document), (From::OpenCode, Form::OpenCode, opencode::is_document)];
 
 /// How many lines are looked at before a file counts as unknown.
 const LOOKED_AT: usize = 200;
 
 fn recognise(path: &Path, from: From, redactor: &Redactor) -> io::Result<Recognised> {
-    let mut lines = Lines::new(BufReader::with_capacity(1 << 16, File::open(path)?));
+    let asked = |format: From| from == From::Auto || from == format;
+    let head = magic(path)?;
+    if head == b"SQLite format 3\0" && asked(From::OpenCode) {
+        return Ok(Recognised::Database);
+    }
+    if let Some((_, what)) = FOREIGN.iter().find(|(magic, _)| head.starts_with(magic)) {
+        return Ok(Recognised::Unknown((*what).to_owned()));
+    }
+    let mut lines = Lines::new(BufReader::with_capacity(1 << 16, open(path)?));
     let mut ignored = Damage::default();
     let mut first: Option<String> = None;
-    let mut binary = false;
+    let (mut binary, mut document) = (false, false);
     for _ in 0..LOOKED_AT {
         let Some(line) = lines.next(&mut ignored)? else { break };
         if first.is_none() {
             let head = &line.bytes[..line.bytes.len().min(400)];
             binary = head.iter().any(|b| *b < 9)
                 || std::str::from_utf8(head).is_err_and(|error| error.error_len().is_some());
+            document = head.starts_with(b"{");
             first = Some(printable(&redactor.redact(&String::from_utf8_lossy(head))));
         }
-        if from != From::Markdown && claude::is_telling(line.bytes) {
-            return Ok(Recognised::As(From::Claude));
+        let told = BY_LINE.iter().find(|(format, _, is_telling)| asked(*format) && is_telling(line.bytes));
+        if let Some((_, form, _)) = told {
+            return Ok(Recognised::As(*form));
         }
     }
     let Some(first) = first else { return Ok(Recognised::Empty) };
+    if document && let Some(keys) = top_level_keys(path)? {
+        let told = BY_KEYS.iter().find(|(format, _, is_document)| asked(*format) && is_document(&keys));
+        if let Some((_, form, _)) = told {
+            return Ok(Recognised::As(*form));
+        }
+    }
     let noted =
         path.extension().is_some_and(|e| ["md", "markdown", "txt"].iter().any(|known| e.eq_ignore_ascii_case(known)));
     let note =
         from == From::Markdown || from == From::Auto && (noted || first.starts_with("# ") || first.starts_with("---"));
-    Ok(if note && !binary { Recognised::As(From::Markdown) } else { Recognised::Unknown(first) })
+    Ok(if note && !binary { Recognised::Markdown } else { Recognised::Unknown(first) })
+}
+
+/// The keys of the object that the whole file is; `None` when it is none.
+fn top_level_keys(path: &Path) -> io::Result<Option<Vec<String>>> {
+    let source = BufReader::with_capacity(1 << 16, open(path)?);
+    let object: Result<HashMap<String, IgnoredAny>, _> = serde_json::from_reader(source);
+    Ok(object.ok().map(|object| object.into_keys().collect()))
 }
 
 /// At most 120 characters, without control characters.

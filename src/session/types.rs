@@ -9,8 +9,34 @@ use serde::{Deserialize, Serialize};
 pub enum Agent {
     /// Claude Code.
     Claude,
+    /// Codex, by OpenAI.
+    Codex,
+    /// OpenCode.
+    #[serde(rename = "opencode")]
+    OpenCode,
+    /// Gemini CLI.
+    Gemini,
+    /// GitHub Copilot CLI.
+    Copilot,
+    /// aider.
+    Aider,
     /// A person's or an agent's own markdown note about a session.
     Markdown,
+}
+
+impl Agent {
+    /// Its name in pages, JSON and options.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Agent::Claude => "claude",
+            Agent::Codex => "codex",
+            Agent::OpenCode => "opencode",
+            Agent::Gemini => "gemini",
+            Agent::Copilot => "copilot",
+            Agent::Aider => "aider",
+            Agent::Markdown => "markdown",
+        }
+    }
 }
 
 /// Who said it. `Human` means: a person typed these words.

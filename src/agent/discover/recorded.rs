@@ -1,0 +1,49 @@
+//! The working folder that a session file records, without reading all of it.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+
+use serde::Deserialize;
+
+/// How much of a file is looked at for its working folder.
+const LOOKED_AT: u64 = 1024 * 1024;
+
+/// The first working folder that a session file records near its front.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn recorded_cwd(path: &Path) -> io::Result<Option<String>> {
+    #[derive(Deserialize)]
+    struct Line {
+        cwd: Option<String>,
+    }
+    let mut reader = BufReader::new(File::open(path)?.take(LOOKED_AT));
+    let mut line = Vec::new();
+    while reader.read_until(b'\n', &mut line)? > 0 {
+        let text = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&line);
+        // Two objects on one line and other damage are no hindrance: the first object is enough.
+        let mut objects = serde_json::Deserializer::from_slice(text).into_iter::<Line>();
+        if let Some(Ok(Line { cwd: Some(cwd) })) = objects.next() {
+            return Ok(Some(cwd));
+        }
+        line.clear();
+    }
+    Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn the_working_folder_is_read_from_the_first_line_that_has_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("s.jsonl");
+        fs::write(&path, "{\"type\":\"summary\"}\nbroken\n{\"cwd\":\"/a b\"}{\"x\":1}\n{\"cwd\":\"/c\"}\n").unwrap();
+        assert_eq!(recorded_cwd(&path).unwrap().as_deref(), Some("/a b"));
+        fs::write(&path, "{\"cwd\":5}\n").unwrap();
+        assert_eq!(recorded_cwd(&path).unwrap(), None);
+    }
+}

@@ -1,0 +1,27 @@
+//! OpenCode's sessions: a tree of JSON files, a SQLite database, or an exported document.
+
+use std::io::{self, BufRead};
+use std::path::Path;
+
+use super::lines::Damage;
+use super::{ReadOptions, Session};
+
+/// Whether a whole file, one JSON document, is this agent's, by its top-level keys.
+pub(super) fn is_document(_keys: &[String]) -> bool {
+    false
+}
+
+/// Reads a file; none when there is nothing to learn from it, or nothing of it may be kept.
+pub(super) fn read(
+    _source: impl BufRead,
+    _path: &Path,
+    _options: ReadOptions,
+    _damage: &mut Damage,
+) -> io::Result<Vec<Session>> {
+    Ok(Vec::new())
+}
+
+/// Reads a database; see [`read`].
+pub(super) fn read_database(_path: &Path, _options: ReadOptions, _damage: &mut Damage) -> io::Result<Vec<Session>> {
+    Ok(Vec::new())
+}
