@@ -160,7 +160,7 @@ pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let search = if args.auto {
-        discover::auto()
+        discover::auto(&wiki)
     } else {
         let paths: Vec<PathBuf> = args.paths.iter().map(|path| ctx.dir.join(path)).collect();
         discover::search(&paths)

@@ -1,6 +1,7 @@
 //! What all readers do with what they read: redact, cut, number, name.
 
 use jiff::Timestamp;
+use serde_json::Value;
 
 use super::redact::{ceil, floor};
 use super::{Observation, ObservationKind, Redactor, Speaker};
@@ -150,6 +151,67 @@ pub(super) fn safe_id(redactor: &Redactor, id: &str) -> String {
 pub(super) fn digest(bytes: &[u8]) -> String {
     use sha2::{Digest, Sha256};
     Sha256::digest(bytes).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A tool's input as text: a command as it was given; other inputs as `name: value` lines, strings decoded.
+pub(super) fn input_text(input: &Value) -> String {
+    let fields = match input {
+        Value::Object(fields) => fields,
+        Value::Null => return String::new(),
+        Value::String(text) => return text.clone(),
+        other => return other.to_string(),
+    };
+    if let Some(command) = fields.get("command").and_then(Value::as_str) {
+        return command.to_owned();
+    }
+    let mut out = String::new();
+    for (name, value) in fields {
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        out.push_str(name);
+        match value {
+            Value::String(text) if text.contains('\n') => {
+                out.push_str(":\n");
+                out.push_str(text);
+            }
+            Value::String(text) => {
+                out.push_str(": ");
+                out.push_str(text);
+            }
+            other => {
+                out.push_str(": ");
+                out.push_str(&other.to_string());
+            }
+        }
+    }
+    out
+}
+
+/// What a session is called in which no person said anything.
+pub(super) fn untitled(id: &str, started: Option<Timestamp>) -> String {
+    let short: String = id.chars().take(8).collect();
+    match started {
+        Some(at) => format!("Session {short} of {}", at.strftime("%Y-%m-%d")),
+        None => format!("Session {short}"),
+    }
+}
+
+/// All that is kept where the policy cannot be read.
+pub(super) fn metadata(id: &str, started: Option<Timestamp>, ended: Option<Timestamp>) -> Vec<Observation> {
+    let mark = |kind, word: &str, at| Observation {
+        seq: 0,
+        id: format!("{id}-{word}"),
+        at,
+        kind,
+        speaker: Speaker::System,
+        tool: None,
+        call: None,
+        title: String::new(),
+        body: String::new(),
+        exit: None,
+    };
+    vec![mark(ObservationKind::Start, "start", started), mark(ObservationKind::End, "end", ended)]
 }
 
 #[cfg(test)]

@@ -52,6 +52,32 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
+    /// The next line as it stands, also an empty one.
+    pub(super) fn next_raw(&mut self, damage: &mut Damage) -> io::Result<Option<Line<'_>>> {
+        self.buffer.clear();
+        let read = io::Read::take(&mut self.source, LONGEST as u64).read_until(b'\n', &mut self.buffer)?;
+        if read == 0 {
+            return Ok(None);
+        }
+        self.number += 1;
+        let mut whole = self.buffer.last() == Some(&b'\n');
+        if !whole && read == LONGEST {
+            damage.note("too_long", self.number);
+            self.buffer.clear();
+            whole = skip_line(&mut self.source)?;
+        }
+        let bytes = self.buffer.strip_suffix(b"\n").unwrap_or(&self.buffer);
+        let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
+        let bytes = match bytes.strip_prefix(b"\xef\xbb\xbf") {
+            Some(rest) if self.number == 1 => {
+                damage.note("bom", 1);
+                rest
+            }
+            _ => bytes,
+        };
+        Ok(Some(Line { number: self.number, bytes, whole }))
+    }
+
     fn trimmed(&self, damage: &mut Damage) -> (usize, usize) {
         let mut bytes = self.buffer.as_slice();
         let mut start = 0;

@@ -6,6 +6,7 @@ mod claude;
 mod codex;
 mod copilot;
 mod exclude;
+mod gather;
 mod gemini;
 mod lines;
 mod markdown;
@@ -23,6 +24,7 @@ mod types;
 
 pub use builder::LONGEST_BODY;
 pub use exclude::Exclusions;
+pub use gemini::{Project, project};
 pub use own::MARKER as OWN_SESSION_MARKER;
 pub use own_words::{GAP, own_words};
 pub use page::page;

@@ -22,6 +22,8 @@ pub struct Policy {
     pub exclusions: Arc<Exclusions>,
     /// The policy could not be read: only that the session began and ended is kept.
     pub metadata_only: bool,
+    /// The folders of projects, for sessions that record only a hash of theirs.
+    pub folders: Arc<[String]>,
 }
 
 /// The part of the file that is read here; the rest is the business of the settings.
@@ -45,7 +47,7 @@ impl Policy {
     /// In words, when a pattern is no gitignore pattern.
     pub fn new(enabled: bool, drop_subagents: bool, ignore_paths: &[String]) -> Result<Policy, String> {
         let exclusions = Arc::new(Exclusions::new(ignore_paths)?);
-        Ok(Policy { enabled, drop_subagents, exclusions, metadata_only: false })
+        Ok(Policy { enabled, drop_subagents, exclusions, metadata_only: false, folders: Arc::default() })
     }
 
     /// The policy for a session that ran in this folder: the nearest `.gitmemory.toml` at or above it rules; what it
@@ -73,6 +75,7 @@ impl Policy {
             drop_subagents: table.drop_subagents.unwrap_or(self.drop_subagents),
             exclusions,
             metadata_only: false,
+            folders: self.folders.clone(),
         })
     }
 

@@ -151,7 +151,8 @@ const BY_LINE: [Telling; 5] = [
 ];
 
 /// What tells a document, by its top-level keys.
-const BY_KEYS: [(From, Form, fn(&[String]) -> bool); 2] =
+type TellingKeys = (From, Form, fn(&[String]) -> bool);
+const BY_KEYS: [TellingKeys; 2] =
     [(From::Gemini, Form::Gemini, gemini::is_document), (From::OpenCode, Form::OpenCode, opencode::is_document)];
 
 /// How many lines are looked at before a file counts as unknown.

@@ -181,12 +181,14 @@ pub fn capture(
     let redactor = redactor(wiki)?;
     let settings = &wiki.config.settings;
     let rules = &settings.capture;
+    let folders = Folders::new(wiki);
     let policy = Policy::new(rules.enabled, rules.drop_subagents, &rules.ignore_paths).map_err(Error::Policy)?;
+    let policy = Policy { folders: folders.known(), ..policy };
     let mut work = Work {
         wiki,
         options,
         redactor: &redactor,
-        folders: Folders::new(wiki),
+        folders,
         remembered: Remembered::load(&wiki.repo.memory_dir(), &(rules, &settings.redact)),
         read: Vec::new(),
         held: 0,
@@ -243,7 +245,7 @@ impl Work<'_> {
         if self.options.own_projects {
             let judged = match discover::recorded_cwd(&file.path) {
                 Err(error) => Err(error.to_string()),
-                Ok(None) => Err("it records no folder".to_owned()),
+                Ok(None) => self.folders.holds(&file.path),
                 Ok(Some(cwd)) => self.folders.belongs(&cwd).map_err(str::to_owned),
             };
             if let Err(reason) = judged {

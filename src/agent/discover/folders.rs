@@ -1,9 +1,11 @@
 //! Which folders belong to this wiki's projects.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::git::Repo;
+use crate::session::{self, Project};
 use crate::wiki::Wiki;
 use crate::wiki::scope::GLOBAL;
 
@@ -11,6 +13,7 @@ use crate::wiki::scope::GLOBAL;
 pub struct Folders<'w> {
     wiki: &'w Wiki,
     known: HashMap<String, Folder>,
+    work_trees: Arc<[String]>,
 }
 
 struct Folder {
@@ -23,7 +26,13 @@ struct Folder {
 impl<'w> Folders<'w> {
     /// Nothing is known yet.
     pub fn new(wiki: &'w Wiki) -> Folders<'w> {
-        Folders { wiki, known: HashMap::new() }
+        let work_trees = work_trees(wiki).into_iter().filter_map(|folder| folder.into_os_string().into_string().ok());
+        Folders { wiki, known: HashMap::new(), work_trees: work_trees.collect() }
+    }
+
+    /// The work trees of the wiki's repositories.
+    pub fn known(&self) -> Arc<[String]> {
+        self.work_trees.clone()
     }
 
     /// The addresses of the remotes of the repository at a folder; none where there is none any more.
@@ -48,6 +57,21 @@ impl<'w> Folders<'w> {
         }
     }
 
+    /// As [`Folders::belongs`], for a session file that does not name its folder.
+    ///
+    /// # Errors
+    /// Why it does not, in words without the folder's name.
+    pub fn holds(&mut self, file: &Path) -> Result<(), String> {
+        match session::project(file, &self.work_trees) {
+            Err(error) => Err(error.to_string()),
+            Ok(Project::Unknown) => Err("it records no folder".into()),
+            Ok(Project::Hash) => {
+                Err("it records only a hash of its folder, and no work tree of this wiki has it".into())
+            }
+            Ok(Project::Folder(cwd)) => self.belongs(&cwd).map_err(str::to_owned),
+        }
+    }
+
     fn look(&mut self, cwd: &str) -> &Folder {
         let wiki = self.wiki;
         self.known.entry(cwd.to_owned()).or_insert_with(|| match repository(Path::new(cwd)) {
@@ -55,6 +79,17 @@ impl<'w> Folders<'w> {
             Some(repo) => Folder { ours: is_of(&repo, wiki), remotes: repo.remotes() },
         })
     }
+}
+
+/// The work trees, main and linked, of the wiki's repository and of the one that names it.
+pub(super) fn work_trees(wiki: &Wiki) -> Vec<PathBuf> {
+    let repos = [Some(&wiki.repo), wiki.code.as_ref()];
+    // Where git cannot list them there are none to be told of.
+    let all = repos.into_iter().flatten().flat_map(|repo| repo.worktrees().unwrap_or_default());
+    let mut folders: Vec<PathBuf> = all.filter(|tree| !tree.bare && !tree.prunable).map(|tree| tree.path).collect();
+    folders.sort();
+    folders.dedup();
+    folders
 }
 
 /// The repository at a folder. Of a folder that is gone, such as a removed work tree inside the project, the nearest

@@ -18,6 +18,8 @@ pub use claude::{claude_projects, with_subagents};
 pub use folders::Folders;
 pub use recorded::recorded_cwd;
 
+use crate::wiki::Wiki;
+
 /// A file that may hold a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
@@ -91,14 +93,15 @@ fn has_end(path: &Path, ends: &[&str]) -> bool {
     ends.iter().any(|end| name.strip_suffix(end).is_some_and(|stem| stem.ends_with('.')))
 }
 
-/// The session files in all agents' own places.
-pub fn auto() -> Search {
+/// The session files in all agents' own places; those of an agent that keeps them in its projects: in this wiki's.
+pub fn auto(wiki: &Wiki) -> Search {
     let mut search = Search::default();
-    let places: [fn(&mut Search); 6] =
-        [claude::sessions, codex::sessions, opencode::sessions, gemini::sessions, copilot::sessions, aider::sessions];
+    let places: [fn(&mut Search); 5] =
+        [claude::sessions, codex::sessions, opencode::sessions, gemini::sessions, copilot::sessions];
     for sessions in places {
         sessions(&mut search);
     }
+    aider::sessions(wiki, &mut search);
     search
 }
 

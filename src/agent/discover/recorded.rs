@@ -18,6 +18,18 @@ pub fn recorded_cwd(path: &Path) -> io::Result<Option<String>> {
     struct Line {
         cwd: Option<String>,
     }
+    #[derive(Deserialize)]
+    struct Event {
+        data: Data,
+    }
+    #[derive(Deserialize)]
+    struct Data {
+        context: Context,
+    }
+    #[derive(Deserialize)]
+    struct Context {
+        cwd: String,
+    }
     let mut reader = BufReader::new(File::open(path)?.take(LOOKED_AT));
     let mut line = Vec::new();
     while reader.read_until(b'\n', &mut line)? > 0 {
@@ -26,6 +38,13 @@ pub fn recorded_cwd(path: &Path) -> io::Result<Option<String>> {
         let mut objects = serde_json::Deserializer::from_slice(text).into_iter::<Line>();
         if let Some(Ok(Line { cwd: Some(cwd) })) = objects.next() {
             return Ok(Some(cwd));
+        }
+        if let Ok(Event { data: Data { context: Context { cwd } } }) = serde_json::from_slice(text) {
+            return Ok(Some(cwd));
+        }
+        // aider keeps its history in the folder that it works in.
+        if text.starts_with(b"# aider chat started at ") {
+            return Ok(path.canonicalize()?.parent().map(|folder| folder.to_string_lossy().into_owned()));
         }
         line.clear();
     }
@@ -43,6 +62,11 @@ mod tests {
         let path = dir.path().join("s.jsonl");
         fs::write(&path, "{\"type\":\"summary\"}\nbroken\n{\"cwd\":\"/a b\"}{\"x\":1}\n{\"cwd\":\"/c\"}\n").unwrap();
         assert_eq!(recorded_cwd(&path).unwrap().as_deref(), Some("/a b"));
+        fs::write(&path, "{\"data\":{\"context\":{\"cwd\":\"/d\"}}}\n").unwrap();
+        assert_eq!(recorded_cwd(&path).unwrap().as_deref(), Some("/d"));
+        fs::write(&path, "\n# aider chat started at 2026-03-01 10:00:00\n").unwrap();
+        let folder = dir.path().canonicalize().unwrap();
+        assert_eq!(recorded_cwd(&path).unwrap().as_deref(), folder.to_str());
         fs::write(&path, "{\"cwd\":5}\n").unwrap();
         assert_eq!(recorded_cwd(&path).unwrap(), None);
     }

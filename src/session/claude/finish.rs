@@ -1,7 +1,5 @@
 //! The session that a file's lines make together.
 
-use jiff::Timestamp;
-
 use super::{Kind, Reading};
 use crate::session::builder::{self, safe_id};
 use crate::session::{Agent, Observation, Session, Speaker, own};
@@ -37,7 +35,7 @@ impl Reading<'_> {
             .filter(|observation| !(observation.body.is_empty() && observation.kind == Kind::Prompt))
             .collect();
         if policy.metadata_only {
-            observations = metadata(&id, self.started, self.ended);
+            observations = builder::metadata(&id, self.started, self.ended);
         }
         if observations.is_empty() {
             return None;
@@ -50,7 +48,7 @@ impl Reading<'_> {
         let title = match builder::title_of_session(&observations) {
             Some(title) => title,
             None if policy.metadata_only => String::new(),
-            None => untitled(&id, self.started),
+            None => builder::untitled(&id, self.started),
         };
         Some(Session {
             title,
@@ -80,30 +78,4 @@ impl Reading<'_> {
             }
         }
     }
-}
-
-/// What a session is called in which no person said anything.
-fn untitled(id: &str, started: Option<Timestamp>) -> String {
-    let short: String = id.chars().take(8).collect();
-    match started {
-        Some(at) => format!("Session {short} of {}", at.strftime("%Y-%m-%d")),
-        None => format!("Session {short}"),
-    }
-}
-
-/// All that is kept where the policy cannot be read.
-fn metadata(id: &str, started: Option<Timestamp>, ended: Option<Timestamp>) -> Vec<Observation> {
-    let mark = |kind, word: &str, at| Observation {
-        seq: 0,
-        id: format!("{id}-{word}"),
-        at,
-        kind,
-        speaker: Speaker::System,
-        tool: None,
-        call: None,
-        title: String::new(),
-        body: String::new(),
-        exit: None,
-    };
-    vec![mark(Kind::Start, "start", started), mark(Kind::End, "end", ended)]
 }

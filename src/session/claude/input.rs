@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::session::Exclusions;
+use crate::session::builder;
 use crate::session::lines::{self, Damage};
 
 /// A tool's input.
@@ -56,40 +57,12 @@ impl Input {
         telling.filter(|text| !text.trim().is_empty()).unwrap_or(tool).to_owned()
     }
 
-    /// A command as it was given; other inputs as `name: value` lines, strings decoded.
+    /// See [`builder::input_text`].
     pub(super) fn text(&self) -> String {
-        let fields = match self {
-            Input::Raw(raw) => return raw.clone(),
-            Input::Read(Value::Object(fields)) => fields,
-            Input::Read(Value::Null) => return String::new(),
-            Input::Read(Value::String(text)) => return text.clone(),
-            Input::Read(other) => return other.to_string(),
-        };
-        if let Some(command) = fields.get("command").and_then(Value::as_str) {
-            return command.to_owned();
+        match self {
+            Input::Raw(raw) => raw.clone(),
+            Input::Read(value) => builder::input_text(value),
         }
-        let mut out = String::new();
-        for (name, value) in fields {
-            if !out.is_empty() {
-                out.push('\n');
-            }
-            out.push_str(name);
-            match value {
-                Value::String(text) if text.contains('\n') => {
-                    out.push_str(":\n");
-                    out.push_str(text);
-                }
-                Value::String(text) => {
-                    out.push_str(": ");
-                    out.push_str(text);
-                }
-                other => {
-                    out.push_str(": ");
-                    out.push_str(&other.to_string());
-                }
-            }
-        }
-        out
     }
 }
 

@@ -1,0 +1,321 @@
+//! What the readers of several agents do alike: take a damaged line apart, gather what they read of a session, and
+//! close it.
+
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+use serde_json::Value;
+
+use super::builder::{self, Event, safe_id};
+use super::lines::{self, Damage};
+use super::{Agent, Observation, Policy, ReadOptions, Session, own};
+
+/// The objects of a line, mostly one. What parsers refuse is put right, and what cannot be is noted and left out; a
+/// whole object behind the beginning of another is used where it begins with one of `starts`.
+pub(super) fn objects(line: &lines::Line, starts: &[&str], damage: &mut Damage) -> Vec<Value> {
+    // A character that the end of the file cut in two is part of a cut line, not bad text.
+    let cut = |error: std::str::Utf8Error| (!line.whole && error.error_len().is_none()).then(|| error.valid_up_to());
+    let bytes = match std::str::from_utf8(line.bytes).err().and_then(cut) {
+        Some(valid) => &line.bytes[..valid],
+        None => line.bytes,
+    };
+    let text = lines::text(bytes, line.number, damage);
+    if !text.starts_with('{') {
+        damage.note("not_an_object", line.number);
+        return Vec::new();
+    }
+    let (mut found, mut clean) = parsed(&text);
+    if !clean && let Some((repaired, kind)) = lines::repaired(&text) {
+        damage.note(kind, line.number);
+        (found, clean) = parsed(&repaired);
+    }
+    if found.len() > 1 || !clean && !found.is_empty() {
+        damage.note("glued_objects", line.number);
+    }
+    if !clean {
+        let kind = match line.whole {
+            _ if lines::depth(&text) > 128 => "too_deep",
+            true => "broken_line",
+            false => "cut_last_line",
+        };
+        damage.note(kind, line.number);
+        if found.is_empty() {
+            let behind = |start: &&str| text.get(1..).and_then(|rest| rest.rfind(start)).map(|at| &text[at + 1..]);
+            found.extend(starts.iter().filter_map(behind).find_map(|rest| serde_json::from_str(rest).ok()));
+        }
+    }
+    found
+}
+
+/// The objects at the front of a text, and whether they are all of it.
+fn parsed(text: &str) -> (Vec<Value>, bool) {
+    let mut found = Vec::new();
+    for object in serde_json::Deserializer::from_str(text).into_iter::<Value>() {
+        match object {
+            Ok(object) => found.push(object),
+            Err(_) => return (found, false),
+        }
+    }
+    (found, true)
+}
+
+/// A time as agents write it; without a zone it is UTC.
+pub(super) fn time(value: Option<&Value>) -> Result<Option<Timestamp>, ()> {
+    match value {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => {
+            let local = || text.parse::<DateTime>().ok()?.to_zoned(TimeZone::UTC).ok();
+            text.parse().ok().or_else(|| Some(local()?.timestamp())).map(Some).ok_or(())
+        }
+        Some(other) => {
+            let number = other.as_f64().ok_or(())?;
+            let read = if number > 1e11 {
+                Timestamp::from_millisecond(number as i64)
+            } else {
+                Timestamp::from_second(number as i64)
+            };
+            read.map(Some).map_err(drop)
+        }
+    }
+}
+
+/// A text field that is not empty.
+pub(super) fn text<'v>(value: &'v Value, name: &str) -> Option<&'v str> {
+    value.get(name).and_then(Value::as_str).filter(|text| !text.is_empty())
+}
+
+/// What is known of a session while its file is read.
+pub(super) struct Gathered<'o> {
+    pub options: ReadOptions<'o>,
+    policy: Option<Policy>,
+    pub cwd: Option<String>,
+    pub branch: Option<String>,
+    pub version: Option<String>,
+    pub started: Option<Timestamp>,
+    pub ended: Option<Timestamp>,
+    /// The first text that was put to the model, whoever wrote it.
+    pub first_prompt: Option<String>,
+    pub observations: Vec<Observation>,
+}
+
+impl<'o> Gathered<'o> {
+    pub(super) fn new(options: ReadOptions<'o>) -> Gathered<'o> {
+        Gathered {
+            options,
+            policy: None,
+            cwd: None,
+            branch: None,
+            version: None,
+            started: None,
+            ended: None,
+            first_prompt: None,
+            observations: Vec::new(),
+        }
+    }
+
+    /// The session ran here: from now on the policy of that folder rules. The first folder counts.
+    pub(super) fn ran_in(&mut self, cwd: &str) {
+        if self.cwd.is_none() {
+            self.policy = Some(self.options.policy.for_cwd(Some(cwd)));
+            self.cwd = Some(cwd.to_owned());
+        }
+    }
+
+    /// What may be captured, as far as is known.
+    pub(super) fn policy(&self) -> &Policy {
+        self.policy.as_ref().unwrap_or(self.options.policy)
+    }
+
+    /// Something happened at this time.
+    pub(super) fn happened(&mut self, at: Option<Timestamp>) {
+        if let Some(at) = at {
+            self.started = Some(self.started.map_or(at, |known| known.min(at)));
+            self.ended = Some(self.ended.map_or(at, |known| known.max(at)));
+        }
+    }
+
+    /// A text was put to the model.
+    pub(super) fn asked(&mut self, text: &str) {
+        if self.first_prompt.is_none() && !text.trim().is_empty() {
+            self.first_prompt = Some(text[..super::redact::floor(text, 8192)].to_owned());
+        }
+    }
+
+    pub(super) fn observation(&self, event: &Event) -> Observation {
+        builder::observation(self.options.redactor, event)
+    }
+
+    pub(super) fn push(&mut self, event: &Event) {
+        let observation = self.observation(event);
+        self.observations.push(observation);
+    }
+
+    /// The session; `None` when there is nothing in it, or nothing of it may be kept.
+    pub(super) fn close(mut self, agent: Agent, id: &str, parent: Option<&str>) -> Option<Session> {
+        let policy = self.policy.take().unwrap_or_else(|| self.options.policy.for_cwd(None));
+        let redactor = self.options.redactor;
+        let id = safe_id(redactor, id);
+        if !policy.enabled || parent.is_some() && policy.drop_subagents {
+            return None;
+        }
+        if policy.metadata_only {
+            self.observations = builder::metadata(&id, self.started, self.ended);
+        }
+        if self.observations.is_empty() {
+            return None;
+        }
+        for (at, observation) in self.observations.iter_mut().enumerate() {
+            observation.seq = at as u32 + 1;
+        }
+        let title = match builder::title_of_session(&self.observations) {
+            Some(title) => title,
+            None if policy.metadata_only => String::new(),
+            None => builder::untitled(&id, self.started),
+        };
+        let clean = |text: Option<String>| text.map(|text| redactor.redact(&text).into_owned());
+        Some(Session {
+            own: own::is_own(self.first_prompt.as_deref(), self.cwd.as_deref()),
+            title,
+            id,
+            agent,
+            version: clean(self.version),
+            cwd: clean(self.cwd).filter(|_| !policy.metadata_only),
+            branch: clean(self.branch).filter(|_| !policy.metadata_only),
+            started: self.started,
+            ended: self.ended,
+            parent: parent.map(|parent| safe_id(redactor, parent)),
+            observations: self.observations,
+        })
+    }
+}
+
+/// The name of an observation everywhere: what a program counts (`m1`, `event-7`) is told apart by the session.
+pub(super) fn everywhere(session: &str, id: &str) -> String {
+    let digits = id.bytes().take(36).filter(u8::is_ascii_hexdigit).count();
+    if digits >= 32 { id.to_owned() } else { format!("{session}.{id}") }
+}
+
+/// Takes the blocks that a program puts in front of and behind a person's words off: what is left, and the blocks. A
+/// tag that is only written about is not closed at an end of the text, or follows a word.
+pub(super) fn without_blocks<'t>(text: &'t str, tags: &[&str]) -> (&'t str, Vec<&'t str>) {
+    let (mut rest, mut blocks) = (text.trim(), Vec::new());
+    loop {
+        let front = tags.iter().find_map(|tag| {
+            let open = rest.strip_prefix('<')?.strip_prefix(tag)?;
+            let whole = open.starts_with(['>', ' ', '\n']);
+            let close = format!("</{tag}>");
+            whole.then(|| rest.find(&close).map(|at| at + close.len()))?
+        });
+        if let Some(end) = front {
+            blocks.push(&rest[..end]);
+            rest = rest[end..].trim_start();
+            continue;
+        }
+        let back = tags.iter().find_map(|tag| {
+            let body = rest.strip_suffix('>')?.strip_suffix(tag)?.strip_suffix("</")?;
+            let at = body.rfind(&format!("<{tag}"))?;
+            (at == 0 || rest[..at].ends_with('\n')).then_some(at)
+        });
+        let Some(start) = back else { return (rest, blocks) };
+        blocks.push(&rest[start..]);
+        rest = rest[..start].trim_end();
+    }
+}
+
+/// The name of a tool. Those that every agent has go by one name, so that what is said of them holds for all.
+pub(super) fn tool_name(name: &str) -> &str {
+    match name {
+        "run_shell_command" | "bash" | "powershell" | "shell" => "Bash",
+        "replace" | "edit" | "str_replace" => "Edit",
+        "write_file" | "create" => "Write",
+        other => other,
+    }
+}
+
+/// A tool's input as a title and as text.
+pub(super) fn input(tool: &str, value: &Value) -> (String, String) {
+    const TELLING: [&str; 13] = [
+        "command",
+        "cmd",
+        "file_path",
+        "absolute_path",
+        "path",
+        "dir_path",
+        "url",
+        "query",
+        "pattern",
+        "fileName",
+        "description",
+        "prompt",
+        "name",
+    ];
+    let telling = TELLING.iter().find_map(|name| value.get(*name)?.as_str());
+    let title = telling.filter(|text| !text.trim().is_empty()).unwrap_or(tool);
+    (title.to_owned(), builder::input_text(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{everywhere, without_blocks};
+
+    #[test]
+    fn blocks_at_the_ends_go_and_a_sentence_about_them_stays() {
+        let tags = ["hook_context", "session_context"];
+        let human = |text| without_blocks(text, &tags).0;
+        assert_eq!(
+            human("<session_context>\nx\n</session_context>\nuse pnpm\n<hook_context>y</hook_context>"),
+            "use pnpm"
+        );
+        assert_eq!(human("<hook_context>only</hook_context>"), "");
+        for text in
+            ["strip <hook_context>x</hook_context>", "<hook_context> is a wrapper", "<hook_contexts>a</hook_contexts>"]
+        {
+            assert_eq!(human(text), text);
+        }
+    }
+
+    #[test]
+    fn ids_that_only_count_are_told_apart_by_the_session() {
+        assert_eq!(everywhere("s", "m1"), "s.m1");
+        let uuid = "91ff4a35-0f7b-492d-8a04-ee206be11ec6";
+        assert_eq!(everywhere("s", uuid), uuid);
+    }
+}
+
+/// What tests of all readers ask.
+#[cfg(test)]
+pub(super) mod prefixes {
+    use std::collections::HashSet;
+
+    use super::super::{Policy, Redactor};
+    use super::*;
+
+    /// Reads bytes as if they were the file `path`.
+    pub(in crate::session) type Reader = fn(&[u8], ReadOptions) -> Vec<Session>;
+
+    pub(in crate::session) fn turns(sessions: &[Session]) -> Vec<String> {
+        sessions.iter().flat_map(|session| session.prompts().map(|prompt| prompt.body.clone())).collect()
+    }
+
+    /// Cut anywhere a file gives no id twice and, with `in_order`, the first turns of the whole file, of which the
+    /// last may be cut too.
+    pub(in crate::session) fn hold(bytes: &[u8], in_order: bool, read: Reader) {
+        let (redactor, policy) = (Redactor::new(&[], &[]).unwrap(), Policy::new(true, false, &[]).unwrap());
+        let options = ReadOptions { redactor: &redactor, policy: &policy };
+        let whole = turns(&read(bytes, options));
+        assert!(!whole.is_empty());
+        // Some of the places are enough: each cut is read from its start.
+        for end in (0..bytes.len()).step_by(1 + bytes.len() / 150) {
+            let sessions = read(&bytes[..end], options);
+            let mut seen = HashSet::new();
+            for observation in sessions.iter().flat_map(|session| &session.observations) {
+                assert!(seen.insert(observation.id.clone()), "cut at {end}: {} twice", observation.id);
+            }
+            let cut = turns(&sessions);
+            let begins = |(cut, whole): (&String, &String)| whole.starts_with(cut.trim_end());
+            let last = cut.len().saturating_sub(1);
+            let fine = cut.len() <= whole.len() && cut[..last] == whole[..last] && cut.iter().zip(&whole).all(begins);
+            assert!(fine || !in_order, "cut at {end}: {cut:?}");
+        }
+    }
+}
