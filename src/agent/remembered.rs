@@ -43,6 +43,9 @@ pub struct Stamp {
     modified: u128,
     /// A digest of its end.
     tail: String,
+    /// A digest of the names, sizes and times of the further files that belong to it.
+    #[serde(default)]
+    further: String,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -63,8 +66,15 @@ impl Stamp {
         file.seek(SeekFrom::Start(meta.len().saturating_sub(TAIL)))?;
         file.take(TAIL).read_to_end(&mut tail)?;
         let modified = meta.modified()?.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
-        Ok(Stamp { inode: inode(&meta), size: meta.len(), modified, tail: digest(&tail) })
+        Ok(Stamp { inode: inode(&meta), size: meta.len(), modified, tail: digest(&tail), further: further(path) })
     }
+}
+
+fn further(path: &Path) -> String {
+    let files = crate::session::further_files(path);
+    let look = |file: &PathBuf| (file.clone(), fs::metadata(file).ok().map(|meta| (meta.len(), meta.modified().ok())));
+    let looks: Vec<_> = files.iter().map(look).collect();
+    if looks.is_empty() { String::new() } else { digest(format!("{looks:?}").as_bytes()) }
 }
 
 #[cfg(unix)]

@@ -68,11 +68,7 @@ impl Exclusions {
 
     fn within(&self, key: &str, value: &Value) -> bool {
         match value {
-            Value::String(_)
-                if matches!(key, "content" | "new_string" | "old_string" | "prompt" | "description" | "new_source") =>
-            {
-                false
-            }
+            Value::String(_) if CONTENT.contains(&key) => false,
             Value::String(text) => self.names(text),
             Value::Array(items) => items.iter().any(|item| self.within(key, item)),
             Value::Object(fields) => fields.iter().any(|(key, value)| self.within(key, value)),
@@ -80,6 +76,10 @@ impl Exclusions {
         }
     }
 }
+
+/// The inputs that are only content.
+const CONTENT: [&str; 8] =
+    ["content", "new_string", "old_string", "newString", "oldString", "prompt", "description", "new_source"];
 
 /// The words of a shell command, lexically: quotes and escapes resolved, operators parting words, nothing expanded.
 fn words(command: &str) -> Vec<String> {

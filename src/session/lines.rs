@@ -231,6 +231,9 @@ impl Damage {
             "unknown_type" => "a line of an unknown type, left out",
             "odd_message" => "a message without readable content, left out",
             "bad_timestamp" => "a time that cannot be read, left out",
+            "empty_part" => "an empty message or part, left out",
+            "broken_part" => "a broken or half-written message or part, left out",
+            "unreadable_part" => "a file or folder of the session that cannot be read, left out",
             _ => "damage",
         };
         let warning = |(kind, line, count): (&'static str, usize, usize)| {

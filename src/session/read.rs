@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::de::IgnoredAny;
 
@@ -44,7 +44,7 @@ pub struct Warning {
     pub line: usize,
     /// The kind's stable name (`cut_last_line`, `broken_line`, `glued_objects`, `lone_surrogate`, `control_character`,
     /// `invalid_utf8`, `bom`, `nul_padding`, `too_deep`, `too_long`, `not_an_object`, `unknown_type`, `odd_message`,
-    /// `bad_timestamp`).
+    /// `bad_timestamp`, and of a session in many files `empty_part`, `broken_part`, `unreadable_part`).
     pub kind: &'static str,
     /// In words; how many lines it concerns.
     pub message: String,
@@ -93,6 +93,12 @@ pub fn read(path: &Path, from: From, options: ReadOptions) -> io::Result<(Outcom
         }
     };
     Ok((Outcome::Sessions(sessions), damage.warnings(&name)))
+}
+
+/// The further files that a session's file stands for, wherever an agent keeps one session in several: nothing has
+/// changed in the session while none of them has.
+pub fn further_files(path: &Path) -> Vec<PathBuf> {
+    opencode::further_files(path)
 }
 
 /// A file's bytes, unpacked when it is packed with zstd.

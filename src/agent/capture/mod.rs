@@ -269,6 +269,11 @@ impl Work<'_> {
         let trouble = |text: String| Trouble { file: name.clone(), text, named: file.named };
         let (outcome, warnings) = match read {
             Ok(read) => read,
+            // A file of another kind, which only the name of makes it look like a session's.
+            Err(error) if error.kind() == std::io::ErrorKind::Unsupported && !file.named => {
+                self.report.unrecognised.push(trouble(error.to_string()));
+                return Ok(());
+            }
             Err(error) => {
                 self.report.failed.push(trouble(error.to_string()));
                 return Ok(());
@@ -295,6 +300,8 @@ impl Work<'_> {
                 self.report.own += 1;
             } else if !self.is_wanted(&session) {
                 self.report.filtered += 1;
+            } else if let Err(reason) = self.belongs(&session) {
+                self.report.unmatched.push(trouble(reason.to_owned()));
             } else if let Some(scope) = self.scope(&session, &name, file.named) {
                 ids.push(session.id.clone());
                 self.held += session.observations.iter().map(|o| o.body.len() + o.title.len()).sum::<usize>();
@@ -333,6 +340,16 @@ impl Work<'_> {
             });
         }
         Ok(true)
+    }
+
+    /// Whether a session is of this wiki's projects, where only those are asked for.
+    fn belongs(&mut self, session: &Session) -> Result<(), &'static str> {
+        match session.cwd.as_deref() {
+            _ if !self.options.own_projects => Ok(()),
+            Some(cwd) if cwd.contains(REDACTION_MARK) => Ok(()),
+            Some(cwd) => self.folders.belongs(cwd),
+            None => Err("it records no folder"),
+        }
     }
 
     fn is_wanted(&self, session: &Session) -> bool {

@@ -64,7 +64,8 @@ impl<'w> Folders<'w> {
     pub fn holds(&mut self, file: &Path) -> Result<(), String> {
         match session::project(file, &self.work_trees) {
             Err(error) => Err(error.to_string()),
-            Ok(Project::Unknown) => Err("it records no folder".into()),
+            // It records none near its front, or many: its sessions are judged when they are read.
+            Ok(Project::Unknown) => Ok(()),
             Ok(Project::Hash) => {
                 Err("it records only a hash of its folder, and no work tree of this wiki has it".into())
             }

@@ -78,6 +78,7 @@ fn walk(folder: &Path, ends: &[&str], search: &mut Search) {
         return;
     }
     entries.sort_by_key(fs::DirEntry::file_name);
+    opencode::keep_sessions(folder, &mut entries);
     for entry in entries {
         let path = entry.path();
         match entry.file_type() {

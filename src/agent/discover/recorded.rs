@@ -48,7 +48,20 @@ pub fn recorded_cwd(path: &Path) -> io::Result<Option<String>> {
         }
         line.clear();
     }
-    Ok(None)
+    document_cwd(path)
+}
+
+/// The folder that a session's record tells which is one document.
+fn document_cwd(path: &Path) -> io::Result<Option<String>> {
+    #[derive(Deserialize)]
+    struct Document {
+        directory: Option<String>,
+    }
+    if path.extension().is_none_or(|end| end != "json") {
+        return Ok(None);
+    }
+    let document = serde_json::from_reader::<_, Document>(BufReader::new(File::open(path)?.take(LOOKED_AT)));
+    Ok(document.ok().and_then(|document| document.directory).filter(|directory| !directory.is_empty()))
 }
 
 #[cfg(test)]
@@ -69,5 +82,8 @@ mod tests {
         assert_eq!(recorded_cwd(&path).unwrap().as_deref(), folder.to_str());
         fs::write(&path, "{\"cwd\":5}\n").unwrap();
         assert_eq!(recorded_cwd(&path).unwrap(), None);
+        let path = dir.path().join("s.json");
+        fs::write(&path, "{\n  \"id\": \"s\",\n  \"directory\": \"/d\"\n}").unwrap();
+        assert_eq!(recorded_cwd(&path).unwrap().as_deref(), Some("/d"));
     }
 }
