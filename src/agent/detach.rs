@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use crate::git::LOCAL_VARIABLES;
 
@@ -55,6 +55,22 @@ pub fn start<S: AsRef<OsStr>>(program: &Path, args: &[S], folder: &Path) -> std:
     command.env("GIT_NO_LAZY_FETCH", "1");
     own_group(&mut command);
     command.spawn().map(drop)
+}
+
+/// Starts a program that outlives this one and whoever started this one: in the same folder, with this standard input,
+/// no other stream, and a process group of its own.
+///
+/// # Errors
+/// When the system does not start it.
+pub fn hand_over<S: AsRef<OsStr>>(program: &Path, args: &[S], folder: &Path, stdin: Stdio) -> std::io::Result<Child> {
+    let mut command = Command::new(program);
+    command.args(args).current_dir(folder);
+    command.stdin(stdin).stdout(Stdio::null()).stderr(Stdio::null());
+    // An agent ends the group of its hook together with itself.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    own_group(&mut command);
+    command.spawn()
 }
 
 #[cfg(unix)]

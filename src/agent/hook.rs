@@ -8,7 +8,7 @@ use super::{Event, detach, hooks, log};
 use crate::git::{self, Commit, RefFormat, Repo};
 use crate::ledger::queue::{self, Queued};
 
-pub use super::detach::leave;
+pub use super::detach::{hand_over, leave};
 
 /// The policy's address as it stands in commits that land by themselves.
 const POLICY: &str = "policy@git-memory.invalid";

@@ -1,5 +1,5 @@
 //! What runs in other programs' names: git's hooks and the worker that they start; and the way in from the agents:
-//! their files, and their hooks.
+//! their files, their hooks, and what is installed into them.
 
 pub mod capture;
 mod detach;
@@ -7,6 +7,7 @@ pub mod discover;
 mod event;
 pub mod hook;
 pub mod hooks;
+pub mod install;
 pub mod log;
 pub mod pre_commit;
 mod remembered;

@@ -132,7 +132,8 @@ pub fn quote(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-fn digest(text: &str) -> String {
+/// A short digest of a text, which shows whether it was edited.
+pub(super) fn digest(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -57,11 +57,12 @@ fn capture_told(wiki: &Wiki, told: &Told) -> Vec<String> {
     if !wiki.config.settings.capture.enabled {
         return Vec::new();
     }
-    let Some(transcript) = transcript(told) else {
-        return vec!["the hook names no transcript, and none is found for its session".into()];
+    let (search, options) = match transcript(told) {
+        Some(transcript) => (discover::with_subagents(&transcript), Options::default()),
+        // An agent that names no file of its own: whatever is new in this wiki's projects.
+        None => (discover::auto(), Options { own_projects: true, ..Options::default() }),
     };
-    let search = discover::with_subagents(&transcript);
-    match capture::capture(wiki, &search, &Options::default(), &mut || ()) {
+    match capture::capture(wiki, &search, &options, &mut || ()) {
         Err(error) => vec![error.to_string()],
         Ok(report) => {
             let line =

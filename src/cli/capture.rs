@@ -46,6 +46,10 @@ pub struct Args {
     /// Read an agent's hook input on standard input and capture the session it tells of; never fails, says nothing
     #[arg(long, conflicts_with_all = ["paths", "since", "session"])]
     hook: bool,
+
+    /// Let a process in the background read it, and end at once
+    #[arg(long, requires = "hook")]
+    background: bool,
 }
 
 /// The formats that can be asked for.
@@ -144,6 +148,10 @@ struct ShownTrouble {
 }
 
 pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
+    if args.background {
+        super::agent::capture_in_background(ctx, std::process::Stdio::inherit());
+        return Ok(Exit::Done);
+    }
     if args.hook {
         return Ok(told_by_agent(ctx));
     }

@@ -5,6 +5,7 @@
 //! `run(&Context, Args) -> Result<Exit>`. It is named in [`Command`] and in [`Command::run`], and what it prints with
 //! `--json` in [`schema::OUTPUTS`].
 
+mod agent;
 mod args;
 pub mod ask;
 mod context;
@@ -36,6 +37,7 @@ pub mod proposal;
 mod review;
 mod run;
 mod session;
+mod session_start;
 mod status;
 mod trust;
 mod worker;
@@ -95,6 +97,8 @@ pub enum Command {
     Config(config::Args),
     Trust(trust::Args),
     Hooks(hooks::Args),
+    Agent(agent::Args),
+    SessionStart(session_start::Args),
     #[command(hide = true)]
     Hook(hook::Args),
     #[command(hide = true)]
@@ -124,6 +128,8 @@ impl Command {
             Command::Config(args) => config::run(ctx, args),
             Command::Trust(args) => trust::run(ctx, args),
             Command::Hooks(args) => hooks::run(ctx, args),
+            Command::Agent(args) => agent::run(ctx, args),
+            Command::SessionStart(args) => session_start::run(ctx, args),
             Command::Hook(args) => hook::run(ctx, args),
             Command::Worker(args) => worker::run(ctx, args),
             Command::Demo(args) => demo::run(ctx, args),

@@ -21,6 +21,8 @@ const fn output<T: JsonSchema>(name: &'static str) -> Output {
 
 /// Everything that `--json` prints. A new output is one more row.
 pub const OUTPUTS: &[Output] = &[
+    output::<super::agent::Changed>("agent-changed"),
+    output::<super::agent::Found>("agent-status"),
     output::<super::capture::Shown>("capture"),
     output::<super::config::Settings>("config"),
     output::<super::config::Changed>("config-set"),
@@ -49,6 +51,7 @@ pub const OUTPUTS: &[Output] = &[
     output::<super::proposal::drain::Drain>("drained"),
     output::<super::proposal::propose::Proposed>("proposed"),
     output::<super::session::Shown>("session"),
+    output::<crate::report::brief::Brief>("session-start"),
     output::<super::session::List>("sessions"),
     output::<super::status::Report>("status"),
     output::<SchemaList>("schema-list"),
