@@ -12,9 +12,15 @@ use crate::wiki::{OpenError, Wiki};
 /// The part of an agent's hook input that matters here.
 #[derive(Debug, Default, Deserialize)]
 struct Told {
+    #[serde(alias = "transcript-path")]
     transcript_path: Option<String>,
+    #[serde(alias = "session-id")]
     session_id: Option<String>,
+    /// What Codex calls a session.
+    #[serde(alias = "thread-id")]
+    thread_id: Option<String>,
     cwd: Option<String>,
+    #[serde(alias = "type")]
     hook_event_name: Option<String>,
 }
 
@@ -77,7 +83,7 @@ fn capture_told(wiki: &Wiki, told: &Told) -> Vec<String> {
     }
 }
 
-/// The file that is told, else Claude Code's file of the session that is told.
+/// The file that is told, else Claude Code's or Codex's file of the session that is told.
 fn transcript(told: &Told) -> Option<PathBuf> {
     if let Some(path) = told.transcript_path.as_deref().filter(|path| !path.is_empty()) {
         return Some(match path.strip_prefix("~/").zip(std::env::home_dir()) {
@@ -85,7 +91,12 @@ fn transcript(told: &Told) -> Option<PathBuf> {
             None => PathBuf::from(path),
         });
     }
-    let id = told.session_id.as_deref().filter(|id| !id.is_empty() && !id.contains(['/', '\\']))?;
+    let ids = [&told.session_id, &told.thread_id].into_iter().flatten();
+    let mut ids = ids.map(String::as_str).filter(|id| !id.is_empty() && !id.contains(['/', '\\']));
+    ids.find_map(|id| claude_session(id).or_else(|| discover::codex_session(id)))
+}
+
+fn claude_session(id: &str) -> Option<PathBuf> {
     let projects = std::fs::read_dir(discover::claude_projects()?).ok()?;
     projects.flatten().map(|project| project.path().join(format!("{id}.jsonl"))).find(|path| path.is_file())
 }

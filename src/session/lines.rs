@@ -1,7 +1,7 @@
 //! Lines of a file that may be damaged: read one at a time, and their text made readable.
 
 use std::borrow::Cow;
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, ErrorKind};
 
 use super::Warning;
 
@@ -13,6 +13,8 @@ pub(super) struct Lines<R> {
     source: R,
     buffer: Vec<u8>,
     number: usize,
+    /// What follows cannot be read.
+    broken: bool,
 }
 
 /// One line, without its line break.
@@ -27,14 +29,24 @@ pub(super) struct Line<'b> {
 
 impl<R: BufRead> Lines<R> {
     pub(super) fn new(source: R) -> Lines<R> {
-        Lines { source, buffer: Vec::new(), number: 0 }
+        Lines { source, buffer: Vec::new(), number: 0, broken: false }
     }
 
-    /// The next line that is not empty.
+    /// The next line that is not empty. A packed file whose rest cannot be unpacked ends there.
     pub(super) fn next(&mut self, damage: &mut Damage) -> io::Result<Option<Line<'_>>> {
         loop {
             self.buffer.clear();
-            let read = io::Read::take(&mut self.source, LONGEST as u64).read_until(b'\n', &mut self.buffer)?;
+            if self.broken {
+                return Ok(None);
+            }
+            let read = match io::Read::take(&mut self.source, LONGEST as u64).read_until(b'\n', &mut self.buffer) {
+                Err(error) if error.kind() == ErrorKind::InvalidData && (self.number, self.buffer.len()) != (0, 0) => {
+                    damage.note("broken_archive", self.number + 1);
+                    self.broken = true;
+                    self.buffer.len()
+                }
+                read => read?,
+            };
             if read == 0 {
                 return Ok(None);
             }
@@ -230,6 +242,7 @@ impl Damage {
             "not_an_object" => "a line that is no JSON object, left out",
             "unknown_type" => "a line of an unknown type, left out",
             "odd_message" => "a message without readable content, left out",
+            "broken_archive" => "the rest of the packed file cannot be unpacked; it was left out",
             "bad_timestamp" => "a time that cannot be read, left out",
             "empty_part" => "an empty message or part, left out",
             "broken_part" => "a broken or half-written message or part, left out",

@@ -5,13 +5,13 @@
 //! and numbering are in `builder`, which every reader uses.
 
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
 use serde::de::IgnoredAny;
 
 use super::lines::{Damage, Lines};
+use super::unpack::{magic, unpacked};
 use super::{Policy, Redactor, Session, aider, claude, codex, copilot, gemini, markdown, opencode};
 
 /// Which reader to use.
@@ -44,7 +44,8 @@ pub struct Warning {
     pub line: usize,
     /// The kind's stable name (`cut_last_line`, `broken_line`, `glued_objects`, `lone_surrogate`, `control_character`,
     /// `invalid_utf8`, `bom`, `nul_padding`, `too_deep`, `too_long`, `not_an_object`, `unknown_type`, `odd_message`,
-    /// `bad_timestamp`, and of a session in many files `empty_part`, `broken_part`, `unreadable_part`).
+    /// `bad_timestamp`, `broken_archive`, and of a session in many files `empty_part`, `broken_part`,
+    /// `unreadable_part`).
     pub kind: &'static str,
     /// In words; how many lines it concerns.
     pub message: String,
@@ -81,7 +82,7 @@ pub fn read(path: &Path, from: From, options: ReadOptions) -> io::Result<(Outcom
         Recognised::Markdown => markdown::read(&std::fs::read(path)?, path, options, &mut damage).into_iter().collect(),
         Recognised::Database => opencode::read_database(path, options, &mut damage)?,
         Recognised::As(form) => {
-            let source = BufReader::with_capacity(1 << 18, open(path)?);
+            let source = BufReader::with_capacity(1 << 18, unpacked(path)?);
             match form {
                 Form::Claude => claude::read(source, path, options, &mut damage)?.into_iter().collect(),
                 Form::Codex => codex::read(source, path, options, &mut damage)?,
@@ -101,18 +102,6 @@ pub fn further_files(path: &Path) -> Vec<PathBuf> {
     opencode::further_files(path)
 }
 
-/// A file's bytes, unpacked when it is packed with zstd.
-fn open(path: &Path) -> io::Result<Box<dyn Read>> {
-    let file = File::open(path)?;
-    Ok(match magic(path)?.starts_with(ZSTD) {
-        true => Box::new(ruzstd::decoding::StreamingDecoder::new(file).map_err(io::Error::other)?),
-        false => Box::new(file),
-    })
-}
-
-/// How a file packed with zstd begins.
-const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
-
 /// How files begin in which no session can stand, and what to say of them.
 const FOREIGN: [(&[u8], &str); 4] = [
     (b"PK\x03\x04", "a zip archive: unpack it first"),
@@ -120,13 +109,6 @@ const FOREIGN: [(&[u8], &str); 4] = [
     (b"BZh", "packed with bzip2: unpack it first"),
     (b"\xfd7zXZ\0", "packed with xz: unpack it first"),
 ];
-
-/// A file's first bytes; fewer when it is shorter.
-fn magic(path: &Path) -> io::Result<Vec<u8>> {
-    let mut head = Vec::new();
-    File::open(path)?.take(16).read_to_end(&mut head)?;
-    Ok(head)
-}
 
 enum Recognised {
     Empty,
@@ -167,19 +149,25 @@ const LOOKED_AT: usize = 200;
 fn recognise(path: &Path, from: From, redactor: &Redactor) -> io::Result<Recognised> {
     let asked = |format: From| from == From::Auto || from == format;
     let head = magic(path)?;
+    if head == b"SQLite format 3\0" && codex::is_state_file(path)? {
+        return Ok(Recognised::Unknown(codex::INDEX.to_owned()));
+    }
     if head == b"SQLite format 3\0" && asked(From::OpenCode) {
         return Ok(Recognised::Database);
     }
     if let Some((_, what)) = FOREIGN.iter().find(|(magic, _)| head.starts_with(magic)) {
         return Ok(Recognised::Unknown((*what).to_owned()));
     }
-    let mut lines = Lines::new(BufReader::with_capacity(1 << 16, open(path)?));
+    let mut lines = Lines::new(BufReader::with_capacity(1 << 16, unpacked(path)?));
     let mut ignored = Damage::default();
     let mut first: Option<String> = None;
     let (mut binary, mut document) = (false, false);
     for _ in 0..LOOKED_AT {
         let Some(line) = lines.next(&mut ignored)? else { break };
         if first.is_none() {
+            if let Some(what) = codex::is_index(line.bytes).filter(|_| asked(From::Codex)) {
+                return Ok(Recognised::Unknown(what.to_owned()));
+            }
             let head = &line.bytes[..line.bytes.len().min(400)];
             binary = head.iter().any(|b| *b < 9)
                 || std::str::from_utf8(head).is_err_and(|error| error.error_len().is_some());
@@ -207,7 +195,7 @@ fn recognise(path: &Path, from: From, redactor: &Redactor) -> io::Result<Recogni
 
 /// The keys of the object that the whole file is; `None` when it is none.
 fn top_level_keys(path: &Path) -> io::Result<Option<Vec<String>>> {
-    let source = BufReader::with_capacity(1 << 16, open(path)?);
+    let source = BufReader::with_capacity(1 << 16, unpacked(path)?);
     let object: Result<HashMap<String, IgnoredAny>, _> = serde_json::from_reader(source);
     Ok(object.ok().map(|object| object.into_keys().collect()))
 }

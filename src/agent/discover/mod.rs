@@ -15,6 +15,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub use claude::{claude_projects, with_subagents};
+pub use codex::codex_session;
 pub use folders::Folders;
 pub use recorded::recorded_cwd;
 
@@ -79,6 +80,7 @@ fn walk(folder: &Path, ends: &[&str], search: &mut Search) {
     }
     entries.sort_by_key(fs::DirEntry::file_name);
     opencode::keep_sessions(folder, &mut entries);
+    codex::keep_sessions(&mut entries);
     for entry in entries {
         let path = entry.path();
         match entry.file_type() {

@@ -5,41 +5,27 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::session;
 
 /// How much of a file is looked at for its working folder.
 const LOOKED_AT: u64 = 1024 * 1024;
 
-/// The first working folder that a session file records near its front.
+/// The first working folder that a session file records near its front, also when it is packed.
 ///
 /// # Errors
 /// When the file cannot be read.
 pub fn recorded_cwd(path: &Path) -> io::Result<Option<String>> {
-    #[derive(Deserialize)]
-    struct Line {
-        cwd: Option<String>,
-    }
-    #[derive(Deserialize)]
-    struct Event {
-        data: Data,
-    }
-    #[derive(Deserialize)]
-    struct Data {
-        context: Context,
-    }
-    #[derive(Deserialize)]
-    struct Context {
-        cwd: String,
-    }
-    let mut reader = BufReader::new(File::open(path)?.take(LOOKED_AT));
+    let mut reader = BufReader::new(session::unpacked(path)?.take(LOOKED_AT));
     let mut line = Vec::new();
     while reader.read_until(b'\n', &mut line)? > 0 {
         let text = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&line);
         // Two objects on one line and other damage are no hindrance: the first object is enough.
         let mut objects = serde_json::Deserializer::from_slice(text).into_iter::<Line>();
-        if let Some(Ok(Line { cwd: Some(cwd) })) = objects.next() {
-            return Ok(Some(cwd));
-        }
-        if let Ok(Event { data: Data { context: Context { cwd } } }) = serde_json::from_slice(text) {
+        if let Some(Ok(line)) = objects.next()
+            && let Some(cwd) = line.cwd()
+        {
             return Ok(Some(cwd));
         }
         // aider keeps its history in the folder that it works in.
@@ -64,6 +50,49 @@ fn document_cwd(path: &Path) -> io::Result<Option<String>> {
     Ok(document.ok().and_then(|document| document.directory).filter(|directory| !directory.is_empty()))
 }
 
+/// What a line says of the folder: itself, in Codex's envelope, in Copilot CLI's event, or in a block about the
+/// surroundings.
+#[derive(Deserialize)]
+struct Line {
+    cwd: Option<String>,
+    data: Option<Box<RawValue>>,
+    payload: Option<Box<RawValue>>,
+    content: Option<Box<RawValue>>,
+}
+
+impl Line {
+    fn cwd(self) -> Option<String> {
+        let told = || {
+            let payload: Line = serde_json::from_str(self.payload?.get()).ok()?;
+            payload.cwd.or_else(|| surroundings(payload.content?.get()))
+        };
+        #[derive(Deserialize)]
+        struct Event {
+            context: Context,
+        }
+        #[derive(Deserialize)]
+        struct Context {
+            cwd: String,
+        }
+        let event = || Some(serde_json::from_str::<Event>(self.data?.get()).ok()?.context.cwd);
+        self.cwd
+            .or_else(told)
+            .or_else(event)
+            .or_else(|| surroundings(self.content?.get()))
+            .filter(|cwd| !cwd.is_empty())
+    }
+}
+
+/// The folder in `<environment_context>`, which is the first words of a session.
+fn surroundings(content: &str) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Block {
+        text: String,
+    }
+    let blocks: Vec<Block> = serde_json::from_str(content).ok()?;
+    blocks.iter().find_map(|block| session::told_cwd(block.text.trim()).map(str::to_owned))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -85,5 +114,21 @@ mod tests {
         let path = dir.path().join("s.json");
         fs::write(&path, "{\n  \"id\": \"s\",\n  \"directory\": \"/d\"\n}").unwrap();
         assert_eq!(recorded_cwd(&path).unwrap().as_deref(), Some("/d"));
+    }
+
+    #[test]
+    fn codex_tells_it_in_an_envelope_or_in_the_first_words() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("s.jsonl");
+        for line in [
+            r#"{"timestamp":"x","type":"session_meta","payload":{"id":"a","cwd":"/a b"}}"#,
+            r#"{"type":"turn_context","payload":{"turn_id":"t","cwd":"/a b"}}"#,
+            r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"<environment_context>\n<cwd>/a b</cwd>\n</environment_context>"}]}"#,
+            r#"{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"<environment_context>\nCurrent working directory: /a b\n</environment_context>"}]}}"#,
+        ] {
+            let head = r#"{"id":"a","timestamp":"x","instructions":null}"#;
+            fs::write(&path, format!("{head}\n{{\"record_type\":\"state\"}}\n{line}\n")).unwrap();
+            assert_eq!(recorded_cwd(&path).unwrap().as_deref(), Some("/a b"), "{line}");
+        }
     }
 }

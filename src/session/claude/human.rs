@@ -1,7 +1,9 @@
 //! What of a user line's text a person typed.
 
+use crate::session::wrappers::Wrappers;
+
 /// Blocks that the program puts into or around a prompt.
-const WRAPPERS: &[&str] = &[
+const WRAPPERS: Wrappers = Wrappers(&[
     "system-reminder",
     "ide_opened_file",
     "ide_selection",
@@ -25,7 +27,7 @@ const WRAPPERS: &[&str] = &[
     "system_instruction",
     "system-instruction",
     "background-task-output",
-];
+]);
 
 /// Beginnings of texts that the program writes as a whole.
 const NOTICES: &[&str] = &[
@@ -61,7 +63,7 @@ pub(super) fn parts(text: &str) -> Parts {
     let mut parts = Parts::default();
     let mut rest = text.trim();
     loop {
-        if let Some(length) = block_at_start(rest) {
+        if let Some(length) = WRAPPERS.block_at_start(rest) {
             // What follows a notice of a task is part of the notice.
             let length = if rest.starts_with("<task-notification") { rest.len() } else { length };
             parts.inject(&rest[..length]);
@@ -75,7 +77,7 @@ pub(super) fn parts(text: &str) -> Parts {
             break;
         }
     }
-    while let Some(start) = block_at_end(rest) {
+    while let Some(start) = WRAPPERS.block_at_end(rest) {
         parts.inject(&rest[start..]);
         rest = rest[..start].trim_end();
     }
@@ -83,7 +85,7 @@ pub(super) fn parts(text: &str) -> Parts {
         parts.inject(rest);
         rest = "";
     }
-    let (human, inner) = without_inner_blocks(rest);
+    let (human, inner) = WRAPPERS.without_inner_blocks(rest);
     parts.human = human;
     if !inner.is_empty() {
         parts.inject(&inner);
@@ -105,92 +107,6 @@ impl Parts {
         }
         self.injected.push_str(text.trim());
     }
-}
-
-/// The tag that opens at the front of the text, when it is a wrapper's, and the length of the tag.
-fn opening(text: &str) -> Option<(&'static str, usize)> {
-    let rest = text.strip_prefix('<')?;
-    let tag = WRAPPERS
-        .iter()
-        .copied()
-        .filter(|tag| rest.starts_with(tag) && rest[tag.len()..].starts_with(['>', ' ', '\n']))
-        .max_by_key(|tag| tag.len())?;
-    let length = rest.find('>')? + 2;
-    Some((tag, length))
-}
-
-/// The length of the wrapper block at the front of the text. One that is never closed is the program's to its end,
-/// unless a sentence goes on behind the tag.
-fn block_at_start(text: &str) -> Option<usize> {
-    closed_block(text).or_else(|| {
-        let (_, length) = opening(text)?;
-        (!text[length..].starts_with([' ', '`', ',', '.'])).then_some(text.len())
-    })
-}
-
-/// The length of the wrapper block at the front of the text that ends with its closing tag. Blocks of the same tag may
-/// nest.
-fn closed_block(text: &str) -> Option<usize> {
-    let (tag, mut at) = opening(text)?;
-    let (open, close) = (format!("<{tag}"), format!("</{tag}>"));
-    let mut depth = 1;
-    while depth > 0 {
-        let next_close = text[at..].find(&close)?;
-        match text[at..at + next_close].find(&open) {
-            Some(next_open) => {
-                depth += 1;
-                at += next_open + open.len();
-            }
-            None => {
-                depth -= 1;
-                at += next_close + close.len();
-            }
-        }
-    }
-    Some(at)
-}
-
-/// Where the wrapper block starts that the text ends with.
-fn block_at_end(text: &str) -> Option<usize> {
-    let tag = WRAPPERS
-        .iter()
-        .copied()
-        .find(|tag| text.strip_suffix('>').and_then(|t| t.strip_suffix(tag)).is_some_and(|t| t.ends_with("</")))?;
-    let open = format!("<{tag}");
-    // The first place from which one block reaches to the very end.
-    text.match_indices(&open).map(|(at, _)| at).take(64).find(|&at| {
-        let own_line = at == 0 || text[..at].ends_with('\n');
-        let on_lines = opening(&text[at..]).is_some_and(|(_, length)| text[at + length..].starts_with('\n'));
-        (own_line || on_lines) && closed_block(&text[at..]) == Some(text.len() - at)
-    })
-}
-
-/// Wrapper blocks that stand on lines of their own between the person's words, outside code fences.
-fn without_inner_blocks(text: &str) -> (String, String) {
-    if !text.contains("\n<") {
-        return (text.to_owned(), String::new());
-    }
-    let (mut human, mut injected, mut fenced, mut at) = (String::new(), String::new(), false, 0);
-    while at < text.len() {
-        let rest = &text[at..];
-        let line = rest.find('\n').map_or(rest, |end| &rest[..=end]);
-        if line.trim_start().starts_with("```") {
-            fenced = !fenced;
-        }
-        let block = if fenced { None } else { closed_block(rest) };
-        match block {
-            Some(length) if rest[length..].starts_with('\n') || rest.len() == length => {
-                injected.push_str(&rest[..length]);
-                injected.push('\n');
-                at += (length + 1).min(rest.len());
-            }
-            _ => {
-                human.push_str(line);
-                at += line.len();
-            }
-        }
-    }
-    (human.trim().to_owned(), injected.trim().to_owned())
 }
 
 #[cfg(test)]
