@@ -229,7 +229,8 @@ impl<'o> Reading<'o> {
         // Some versions write the arguments as a text that is JSON.
         let inner = told.as_str().and_then(|text| serde_json::from_str::<Value>(text).ok()).filter(Value::is_object);
         let arguments = inner.as_ref().unwrap_or(told);
-        let dropped = self.gathered.policy().exclusions.input(arguments);
+        // With `report_intent` the model only tells the program what to show meanwhile.
+        let dropped = tool == "report_intent" || self.gathered.policy().exclusions.input(arguments);
         self.calls.insert(call.clone(), (!dropped).then(|| tool.to_owned()));
         if !dropped {
             let (title, body) = input(tool, arguments);

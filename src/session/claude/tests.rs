@@ -388,7 +388,6 @@ fn files_of_other_kinds_are_unrecognised_and_shown_by_their_first_line() {
     let dir = tempfile::tempdir().unwrap();
     for (name, bytes) in [
         ("zip.jsonl", &b"PK\x03\x04\x14\x00\x00\xff\xfe\n1"[..]),
-        ("gemini.jsonl", b"{\n  \"sessionId\": \"x\",\n  \"projectHash\": \"y\",\n  \"messages\": []\n}\n"),
         ("text.jsonl", b"hello\n"),
         ("binary.md", b"\x00\x01\x02"),
     ] {

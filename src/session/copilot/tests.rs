@@ -37,9 +37,7 @@ fn events_give_turns_calls_results_and_what_went_wrong() {
             "Notification Hook sessionStart: lint hook not found",
             "Prompt Why does the importer drop the last row? Write a failing test before you fix it.",
             "Answer I'll look at the importer.",
-            "ToolCall report_intent",
             "ToolCall /home/dev/parcel/src/import.rs",
-            "ToolResult 0 Intent logged",
             "ToolResult 0 1. for row in rows.windows(2) { push(row[0]); }",
             "ToolCall /home/dev/parcel/tests/last_row.rs",
             "ToolResult 0 Created file /home/dev/parcel/tests/last_row.rs with 84 characters",
@@ -66,7 +64,7 @@ fn an_excluded_path_takes_the_call_and_its_result_away() {
     let policy = Policy::new(true, false, &["import.rs".into(), "last_row".into()]).unwrap();
     let text = format!("{:?}", read_with(EVENTS, &policy).0);
     assert!(!text.contains("windows(2) {") && !text.contains("left: 1") && !text.contains("src/import.rs"), "{text}");
-    assert!(text.contains("Intent logged"));
+    assert!(text.contains("use chunks, not windows"));
 }
 
 #[test]

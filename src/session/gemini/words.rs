@@ -73,8 +73,11 @@ pub(super) fn pieces(texts: &[&str]) -> Vec<Piece> {
 fn piece(text: &str) -> Piece {
     let (human, blocks) = without_blocks(text, &BLOCKS);
     if human.is_empty() {
-        let summary = blocks.iter().find(|block| block.starts_with("<state_snapshot"));
-        return summary.map_or(Piece::Injected, |summary| Piece::Summary((*summary).to_owned()));
+        let inner = |block: &&str| {
+            block.strip_prefix("<state_snapshot>")?.strip_suffix("</state_snapshot>").map(|s| s.trim().to_owned())
+        };
+        let summary = blocks.iter().find_map(inner);
+        return summary.map_or(Piece::Injected, Piece::Summary);
     }
     // A block that a cut left open is the program's to its end.
     let open =
