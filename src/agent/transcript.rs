@@ -44,7 +44,8 @@ pub fn run(input: &[u8], here: &Path, found: &mut dyn FnMut(&Path)) {
     let memory = wiki.repo.memory_dir();
     found(&memory);
     let event = told.and_then(|told| told.hook_event_name.as_deref()).unwrap_or("hook");
-    let event: String = event.chars().filter(|c| c.is_ascii_alphanumeric()).take(40).collect();
+    // The name of an event, not what else may stand there.
+    let event = if event.len() <= 24 && event.bytes().all(|b| b.is_ascii_alphabetic()) { event } else { "hook" };
     match read {
         // The input names files and may hold words of the session: only the place of the fault is told.
         Err(error) => {

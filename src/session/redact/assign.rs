@@ -1,105 +1,24 @@
 //! Values that are given to a name that says what they are: `DB_PASSWORD=…`, `"api_key": "…"`, `--token …`.
 
+use super::names::is_telling;
 use super::tokens::has_digit;
-use super::{MARK, Span, placeholder};
+use super::{MARK, Span, ceil, floor, placeholder};
 
-/// The words that a telling name ends with.
-pub(super) const WORDS: &[&str] =
-    &["key", "token", "secret", "password", "passwd", "passphrase", "pwd", "credential", "credentials"];
+/// How far a value is looked at; one that goes on beyond is taken to its end.
+const WINDOW: usize = 4096;
 
-/// What stands before `key` when it is no secret.
-const HARMLESS_KEYS: &[&str] = &[
-    "idempotency",
-    "primary",
-    "foreign",
-    "public",
-    "pub",
-    "cache",
-    "sort",
-    "partition",
-    "shard",
-    "group",
-    "row",
-    "index",
-    "map",
-    "object",
-    "dict",
-    "unique",
-    "composite",
-    "storage",
-    "translation",
-    "registry",
-    "config",
-    "event",
-    "hot",
-    "arrow",
-    "host",
-    "react",
-    "query",
-    "lookup",
-    "dedupe",
-    "dedup",
-    "issue",
-    "project",
-    "page",
-    "continuation",
-    "node",
-    "item",
-    "list",
-    "field",
-    "column",
-    "data",
-    "parent",
-    "child",
-    "last",
-    "first",
-    "prev",
-    "old",
-    "hash",
-    "feature",
-    "i18n",
-    "message",
-    "label",
-    "flag",
-    "route",
-    "state",
-    "theme",
-    "turbo",
-    "metadata",
-    "resource",
-];
-
-/// What stands before `token` when it is no secret.
-const HARMLESS_TOKENS: &[&str] =
-    &["next", "continuation", "page", "pagination", "cancellation", "sync", "max", "stop", "eos", "bos", "pad", "unk"];
-
-/// What makes a `key` telling when it is written without a separator or in small letters.
-const QUALIFIERS: &[&str] = &[
-    "api",
-    "access",
-    "secret",
-    "private",
-    "auth",
-    "encryption",
-    "signing",
-    "service",
-    "master",
-    "account",
-    "client",
-    "app",
-    "admin",
-    "license",
-    "deploy",
-    "ssh",
-    "aes",
-    "hmac",
-    "jwt",
-    "session",
-    "storage_account",
-    "bot",
-    "user",
-    "webhook",
-];
+/// How a name and its value stand in the text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Notation {
+    /// In quotes.
+    Quoted,
+    /// As in a shell or an `.env` file: `NAME=value` in capitals, `--name value`, or a part of a connection string.
+    Environment,
+    /// A line of its own, as in YAML or a file of properties: `name: value`, `name = value`.
+    Line,
+    /// Anything else: it may as well be code.
+    Plain,
+}
 
 /// A name, a sign and a value, as they stand in the text.
 struct Assignment<'t> {
@@ -107,15 +26,15 @@ struct Assignment<'t> {
     word: &'t str,
     value: &'t str,
     start: usize,
-    quoted: bool,
-    /// As in a shell or an `.env` file: `NAME=value` in capitals, or `--name value`.
-    environment: bool,
+    notation: Notation,
+    /// The name counts as written in a shell.
+    shouted: bool,
 }
 
 /// The value that is given to the name which has its telling word at `start..end`.
 pub(super) fn at(text: &str, start: usize, end: usize) -> Option<Span> {
     let found = read(text, start, end)?;
-    (is_telling(&found) && is_secret(&found)).then(|| Span {
+    (is_telling(found.name, found.word, found.shouted) && is_secret(&found)).then(|| Span {
         start: found.start,
         end: found.start + found.value.len(),
         kind: "assigned-secret",
@@ -124,10 +43,16 @@ pub(super) fn at(text: &str, start: usize, end: usize) -> Option<Span> {
 
 fn read(text: &str, start: usize, end: usize) -> Option<Assignment<'_>> {
     let bytes = text.as_bytes();
-    // The name ends with the word, but for a number: `TOKEN_2`.
+    let word = &text[start..end];
+    let is_password = matches!(word.as_bytes().first(), Some(b'p' | b'P'));
+    let shouts = |name: &str| !name.bytes().any(|b| b.is_ascii_lowercase());
+    // The name ends with the word, but for a number (`TOKEN_2`) or the sign of many (`API_KEYS`).
     let mut name_end = end;
+    if bytes.get(name_end) == Some(&b'S') && shouts(word) {
+        name_end += 1;
+    }
     if bytes.get(name_end) == Some(&b'_') {
-        let digits = bytes[name_end + 1..].iter().take_while(|b| b.is_ascii_digit()).count();
+        let digits = bytes[name_end + 1..].iter().take(8).take_while(|b| b.is_ascii_digit()).count();
         name_end += if digits > 0 { 1 + digits } else { 0 };
     }
     if bytes.get(name_end).is_some_and(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-')) {
@@ -144,77 +69,175 @@ fn read(text: &str, start: usize, end: usize) -> Option<Assignment<'_>> {
     let mut at = past(after_name, b" \t");
     let next = bytes.get(at + 1).copied().unwrap_or(0);
     let sign = *bytes.get(at)?;
-    let is_name = |b: &&u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.');
-    if !matches!(sign, b'=' | b':') && at == after_name {
+    if !matches!(sign, b'=' | b':' | b'>') && at == after_name {
         return None;
     }
+    let is_name = |b: &&u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.');
     let name_start = start - bytes[..start].iter().rev().take(64).take_while(is_name).count();
     let full = &text[name_start..name_end];
+    let before = name_start.checked_sub(1).map(|at| bytes[at]);
     let flag = full.starts_with("--");
     let tight = at == after_name && sign == b'=';
+    let element = sign == b'>' && next != b'=' && before.is_some_and(|b| matches!(b, b'<' | b':'));
     match (sign, next) {
         (b'=', b'=') | (b':', b':') => return None,
         (b'=', b'>' | b'~') | (b':', b'=') => at += 2,
         (b'=' | b':', _) => at += 1,
+        (b'>', _) if element => at += 1,
+        // `PASSWORD 'word'`, as databases have it.
+        (b'\'', _) if is_password && shouts(full) => {}
         _ if flag => {}
         _ => return None,
     }
-    at = past(at, b" \t\\");
-    let quote = bytes.get(at).copied().filter(|b| matches!(b, b'"' | b'\'' | b'`'));
-    let value_start = if quote.is_some() { at + 1 } else { at };
+    at = past(at, b" \t");
+    at = in_block(bytes, at).unwrap_or(at);
+    let escapes = bytes[at..].iter().take(16).take_while(|b| **b == b'\\').count();
+    let quote = bytes.get(at + escapes).copied().filter(|b| matches!(b, b'"' | b'\'' | b'`'));
+    let value_start = at + escapes + usize::from(quote.is_some());
     let name = full.trim_start_matches('-');
-    let environment = flag || tight && !name.bytes().any(|b| b.is_ascii_lowercase());
-    let stops = |c: char| match quote {
-        Some(quote) => c == quote as char || c == '\n',
-        None if environment => c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ';'),
-        None => c.is_whitespace() || "\"'`;,)}]<>&|({".contains(c),
+    let in_string =
+        tight && before == Some(b';') || before == Some(b' ') && text[..name_start].ends_with("; ") && tight;
+    let shouted = flag || tight && shouts(name);
+    let rest = &text[value_start..floor(text, value_start + WINDOW)];
+    let value = match quote {
+        Some(quote) => &rest[..quoted(rest, quote, escapes, tight)],
+        None if element => &rest[..rest.find("</").filter(|end| !rest[..*end].contains(['<', '\n']))?],
+        None if shouted => {
+            let stops = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ';');
+            &rest[..rest.find(stops).unwrap_or(rest.len())]
+        }
+        None => {
+            let stops = |c: char| c.is_whitespace() || "\"'`;,)}]<>&|({".contains(c);
+            &rest[..rest.find(stops).unwrap_or(rest.len())]
+        }
     };
-    let rest = &text[value_start..];
-    let value = rest[..rest.find(stops).unwrap_or(rest.len())].trim_end_matches('\\');
-    Some(Assignment { name, word: &text[start..end], value, start: value_start, quoted: quote.is_some(), environment })
+    let mut value_end = value_start + value.len();
+    if value.len() == rest.len() {
+        value_end += text[value_end..].find(char::is_whitespace).unwrap_or(text.len() - value_end);
+    }
+    let value = text[value_start..value_end].trim_end_matches('\\');
+    let line = || {
+        let front = &text[ceil(text, name_start.saturating_sub(40))..name_start];
+        let front = &front[front.rfind('\n').map_or(0, |at| at + 1)..];
+        let front = front.trim_start().trim_start_matches(|c: char| c.is_ascii_digit()).trim_start_matches("export ");
+        let alone = front.trim_matches(|c: char| " \t→|:+-#".contains(c)).is_empty();
+        alone && matches!(bytes.get(value_end), None | Some(b'\n' | b'\r'))
+    };
+    let notation = match quote {
+        Some(_) => Notation::Quoted,
+        None if element => Notation::Quoted,
+        None if shouted || in_string => Notation::Environment,
+        None if line() => Notation::Line,
+        None => Notation::Plain,
+    };
+    Some(Assignment { name, word, value, start: value_start, notation, shouted })
 }
 
-/// Whether the name promises a secret. `key` and `token` alone are words of everyday code.
-fn is_telling(found: &Assignment) -> bool {
-    let name = found.name.to_ascii_lowercase();
-    let word = found.word.to_ascii_lowercase();
-    let before = name.rfind(&word).map_or("", |at| &name[..at]);
-    let bare = before.trim_end_matches(['_', '-', '.']);
-    let ends_with_one_of = |set: &[&str]| set.iter().any(|entry| bare.ends_with(entry));
-    match word.as_str() {
-        "key" => {
-            !bare.is_empty() && !ends_with_one_of(HARMLESS_KEYS) && {
-                let separated = bare.len() < before.len();
-                ends_with_one_of(QUALIFIERS) || separated && found.environment
+/// The text of a YAML block (`|`, `>-`) whose sign stands at `at`.
+fn in_block(bytes: &[u8], at: usize) -> Option<usize> {
+    let sign = bytes.get(at).filter(|b| matches!(b, b'|' | b'>'))?;
+    let _ = sign;
+    let mut end = at + 1;
+    while bytes.get(end).is_some_and(|b| matches!(b, b'-' | b'+' | b' ' | b'\r')) {
+        end += 1;
+    }
+    if bytes.get(end) != Some(&b'\n') {
+        return None;
+    }
+    let blanks = bytes[end + 1..].iter().take(64).take_while(|b| matches!(b, b' ' | b'\t')).count();
+    (blanks > 0).then_some(end + 1 + blanks)
+}
+
+/// The length of what stands in quotes. The quote ends where it stands behind as many backslashes as the one that opened
+/// it, or at the line's end. A shell joins what follows a quote without a blank.
+fn quoted(rest: &str, quote: u8, escapes: usize, shell: bool) -> usize {
+    let bytes = rest.as_bytes();
+    let closing = |from: usize, quote: u8| {
+        let mut backslashes = 0;
+        for (at, byte) in bytes.iter().enumerate().skip(from) {
+            match byte {
+                b'\n' => return (at, false),
+                b'\\' => backslashes += 1,
+                byte if *byte == quote && (backslashes <= escapes || quote == b'\'') => return (at, true),
+                _ => backslashes = 0,
             }
         }
-        "token" => !ends_with_one_of(HARMLESS_TOKENS),
-        _ => true,
+        (bytes.len(), false)
+    };
+    let (mut end, mut closed) = closing(0, quote);
+    while shell && closed && escapes == 0 {
+        match bytes.get(end + 1) {
+            Some(next) if matches!(next, b'"' | b'\'') && *next != bytes[end] => {
+                (end, closed) = closing(end + 2, *next);
+            }
+            Some(next) if next.is_ascii_alphanumeric() => {
+                let stops = |c: char| c.is_whitespace() || "\"'`;,)}]<>&|".contains(c);
+                return rest[end..].find(stops).filter(|at| *at > 0).map_or(end, |at| end + at.max(1));
+            }
+            _ => break,
+        }
     }
+    end
 }
 
 fn is_secret(found: &Assignment) -> bool {
     let value = found.value;
-    if value.contains(MARK) || placeholder::is(value) || is_path(value) {
+    let bare = value.trim_matches(['"', '\'']);
+    if value.contains(MARK) || placeholder::is(bare) || is_path(bare) {
         return false;
     }
     let letter = value.bytes().any(|b| b.is_ascii_alphabetic());
-    let password = matches!(found.word.as_bytes()[0], b'p' | b'P');
+    let word = found.word.to_ascii_lowercase();
+    if word == "auth" {
+        return is_login(bare);
+    }
+    let password = word.starts_with('p');
     let code = value.contains(['(', ')', '{', '}']) || value.contains("::") || value.contains("->");
-    if found.quoted {
-        let one_word = !value.contains(char::is_whitespace);
-        return one_word && if password { value.len() >= 5 } else { value.len() >= 8 && !is_identifier(value) };
-    }
-    if found.environment {
-        // A telling name in capitals; what is left to rule out is code and plain words.
-        return value.len() >= 6
-            && !code
-            && (letter || password)
-            && (password || !is_identifier(value) || value.len() >= 20);
-    }
-    // Unquoted, small letters: YAML, or code. Code has no digits and letters mixed outside identifiers.
     let plain = |b: u8| b.is_ascii_alphanumeric() || b"+/=_~!@#$%^*-.".contains(&b);
-    value.len() >= 8 && letter && has_digit(value) && !code && value.bytes().all(plain) && !is_identifier(value)
+    match found.notation {
+        Notation::Quoted => {
+            let one_word = !value.contains(char::is_whitespace);
+            one_word && if password { value.len() >= 5 } else { value.len() >= 8 && !is_identifier(value) }
+        }
+        // A telling name in capitals; what is left to rule out is code and plain words.
+        Notation::Environment => {
+            value.len() >= if found.shouted { 6 } else { 4 }
+                && !code
+                && (letter || password)
+                && (!is_identifier(value)
+                    || if password { found.shouted || has_digit(value) } else { value.len() >= 20 })
+        }
+        Notation::Line if password => value.len() >= 6 && has_digit(value) && !code && value.bytes().all(plain),
+        // Unquoted, small letters: YAML, or code. Code has no digits and letters mixed outside identifiers.
+        Notation::Line | Notation::Plain => {
+            value.len() >= 8 && letter && has_digit(value) && !code && value.bytes().all(plain) && !is_identifier(value)
+        }
+    }
+}
+
+/// Base64 of `user:password`.
+fn is_login(value: &str) -> bool {
+    let digit = |b: u8| match b {
+        b'A'..=b'Z' => Some(b - b'A'),
+        b'a'..=b'z' => Some(b - b'a' + 26),
+        b'0'..=b'9' => Some(b - b'0' + 52),
+        b'+' => Some(62),
+        b'/' => Some(63),
+        _ => None,
+    };
+    let Some(digits) = value.trim_end_matches('=').bytes().map(digit).collect::<Option<Vec<u8>>>() else {
+        return false;
+    };
+    let mut bits = 0u32;
+    let mut plain = Vec::new();
+    for (at, digit) in digits.iter().enumerate() {
+        bits = bits << 6 | u32::from(*digit);
+        if at % 4 > 0 {
+            plain.push((bits >> (6 - 2 * (at % 4))) as u8);
+        }
+    }
+    let printable = plain.iter().all(|b| (0x20..0x7f).contains(b));
+    printable && plain.iter().position(|b| *b == b':').is_some_and(|at| at > 0 && at + 3 < plain.len())
 }
 
 /// A file's path or an address: what a key stands in, not the key.
@@ -226,7 +249,7 @@ fn is_path(value: &str) -> bool {
 }
 
 /// A name of code: words of letters, joined by `_`, `-` or `.`; a number only at the end of a word.
-fn is_identifier(value: &str) -> bool {
+pub(super) fn is_identifier(value: &str) -> bool {
     value.split(['_', '-', '.', ':', '/']).all(|part| {
         let letters = part.trim_end_matches(|c: char| c.is_ascii_digit());
         let humps = letters.bytes().skip(1).filter(u8::is_ascii_uppercase).count();

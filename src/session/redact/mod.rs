@@ -5,15 +5,23 @@
 //! such rules hide paths, hashes and uuids, which are what a lesson is made of.
 
 mod assign;
+mod files;
+mod headers;
+mod names;
 mod pem;
 mod placeholder;
+mod shell;
+mod table;
 mod tokens;
+mod view;
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use regex::{Regex, RegexSet};
+
+use self::view::View;
 
 /// What every replacement begins with.
 pub const MARK: &str = "[REDACTED:";
@@ -46,18 +54,64 @@ enum Rule {
     /// `NAME=value`, `"name": "value"`.
     Assignment,
     /// `Authorization: <scheme> <credentials>`, `Bearer <token>`.
-    Header,
+    Authorization,
+    /// `Cookie: name=value; …`.
+    Cookie,
+    /// A cookie that is known by its name.
+    SessionCookie,
     /// `scheme://user:password@host`.
     Url,
+    /// The signature of an address that is a key.
+    Signature,
     /// `curl -u user:password`.
     Curl,
+    /// Another program that is given a password, by its index in the table of ways.
+    Shell(usize),
+    /// A password that is piped into a program.
+    Piped,
     /// A private key block.
     Pem,
+    /// A private key of PuTTY.
+    Putty,
+    /// A private JSON web key.
+    Jwk,
     /// An AWS secret near the word or near an access key id.
     AwsSecret,
     /// A telegram bot's token, whose number stands before the word.
     Telegram,
+    /// A client secret of Azure.
+    Azure,
+    /// A token of Terraform Cloud.
+    Terraform,
+    /// An entry of `.netrc`.
+    Netrc,
+    /// A line of `.pgpass`.
+    Pgpass,
+    /// A Kubernetes secret.
+    Kubernetes,
 }
+
+/// The words of the rules that are no tokens.
+const WORDS: &[(Rule, &[&str])] = &[
+    (Rule::Assignment, names::WORDS),
+    (Rule::Authorization, &["authorization", "bearer"]),
+    (Rule::Cookie, &["cookie"]),
+    (Rule::SessionCookie, headers::SESSION_COOKIES),
+    (Rule::Url, &["://"]),
+    (Rule::Signature, &["sig=", "x-amz-signature=", "x-goog-signature="]),
+    (Rule::Curl, &["curl", "wget"]),
+    (Rule::Piped, shell::READERS),
+    (Rule::Pem, &["private key"]),
+    (Rule::Putty, &["private-lines:"]),
+    (Rule::Jwk, &["\"kty\"", "\\\"kty\\\""]),
+    (Rule::AwsSecret, &["secret", "akia", "asia"]),
+    (Rule::Telegram, &[":aa"]),
+    (Rule::Azure, &["7q~", "8q~"]),
+    (Rule::Terraform, &[".atlasv1."]),
+    (Rule::Netrc, &["machine ", "default login"]),
+    (Rule::Pgpass, &[":5432:", ":*:"]),
+    (Rule::Kubernetes, &["kind: secret", "\"kind\": \"secret\"", "\"kind\":\"secret\""]),
+];
 
 /// A place in the text that must go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,53 +142,42 @@ impl Redactor {
             words.push(token.word);
             rules.push(Rule::Token(index));
         }
-        for (rule, rule_words) in [
-            (Rule::Assignment, assign::WORDS),
-            (Rule::Header, &["authorization", "bearer"][..]),
-            (Rule::Url, &["://"][..]),
-            (Rule::Curl, &["curl", "wget"][..]),
-            (Rule::Pem, &["private key"][..]),
-            (Rule::AwsSecret, &["secret", "akia", "asia"][..]),
-            (Rule::Telegram, &[":aa"][..]),
-        ] {
-            for word in rule_words {
-                words.push(word);
-                rules.push(rule);
-            }
+        for (word, way) in shell::words() {
+            words.push(word);
+            rules.push(Rule::Shell(way));
+        }
+        for (rule, rule_words) in WORDS {
+            words.extend_from_slice(rule_words);
+            rules.extend(rule_words.iter().map(|_| *rule));
         }
         let words = AhoCorasick::builder()
             .ascii_case_insensitive(true)
             .match_kind(MatchKind::Standard)
             .kind(Some(AhoCorasickKind::DFA))
             .build(&words)
-            .expect("a hundred short words always make an automaton");
+            .expect("some hundred short words always make an automaton");
         Ok(Redactor { words, rules, tokens, extra, any_extra, allow: allow.iter().cloned().collect() })
     }
 
     /// The text with every secret replaced by `[REDACTED:<kind>]`. Terminal escape sequences are taken out too, because
     /// one inside a secret would hide it.
     pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let text = without_escapes(text);
-        let spans = self.spans(&text);
-        if spans.is_empty() {
-            return text;
+        // What was replaced can bring two things near that make a third; that ends soon.
+        const PASSES: usize = 16;
+        let mut text = view::without_escapes(text);
+        for _ in 0..PASSES {
+            let spans = self.spans(&text);
+            if spans.is_empty() {
+                break;
+            }
+            text = Cow::Owned(replaced(&text, &spans));
         }
-        let mut out = String::with_capacity(text.len());
-        let mut at = 0;
-        for span in spans {
-            out.push_str(&text[at..span.start]);
-            out.push_str(MARK);
-            out.push_str(span.kind);
-            out.push(']');
-            at = span.end;
-        }
-        out.push_str(&text[at..]);
-        Cow::Owned(out)
+        text
     }
 
     /// Whether a secret stands in the text.
     pub fn finds(&self, text: &str) -> bool {
-        !self.spans(&without_escapes(text)).is_empty()
+        !self.spans(&view::without_escapes(text)).is_empty()
     }
 
     /// Joins pieces that were parted, usually with a line break; without one where a secret was cut by the parting.
@@ -163,37 +206,119 @@ impl Redactor {
         out
     }
 
+    /// Where secrets stand, in the text as it is and as it is meant; sorted, without overlap.
     fn spans(&self, text: &str) -> Vec<Span> {
+        let mut found = self.as_it_stands(text);
+        let unescaped = view::unescaped(text);
+        let plain = unescaped.as_ref().map_or(text, |view| &view.text);
+        let traced = |view: &View, span: Span| {
+            let (start, end) = view.original(span.start, span.end);
+            Span { start, end, ..span }
+        };
+        let back = |span: Span| unescaped.as_ref().map_or(span, |view| traced(view, span));
+        if unescaped.is_some() {
+            found.extend(self.as_it_stands(plain).into_iter().map(back));
+        }
+        if let Some(unbroken) = view::unbroken(plain) {
+            let spans = self.as_it_stands(&unbroken.text);
+            found.extend(spans.into_iter().map(|span| back(traced(&unbroken, span))));
+        }
+        let mut found = if text.contains(MARK) {
+            found.into_iter().flat_map(|span| around_marks(text, span)).collect()
+        } else {
+            found
+        };
+        found.retain(|span| span.start < span.end && !self.allow.contains(&text[span.start..span.end]));
+        united(found)
+    }
+
+    fn as_it_stands(&self, text: &str) -> Vec<Span> {
+        /// A find above this is not searched again.
+        const LONG: usize = 1024;
         let mut found = Vec::new();
         let mut pem = pem::Blocks::default();
+        let marked = text.contains(MARK);
+        let mut covered = 0;
         for hit in self.words.find_overlapping_iter(text) {
             let (start, end) = (hit.start(), hit.end());
+            if start < covered || marked && is_in_mark(text, start) {
+                continue;
+            }
+            let before = found.len();
             match self.rules[hit.pattern().as_usize()] {
                 Rule::Token(index) => found.extend(self.tokens[index].at(text, start)),
                 Rule::Assignment => found.extend(assign::at(text, start, end)),
-                Rule::Header => found.extend(tokens::header(text, start)),
-                Rule::Url => found.extend(tokens::url(text, start)),
-                Rule::Curl => found.extend(tokens::curl(text, start)),
+                Rule::Authorization => found.extend(headers::authorization(text, start)),
+                Rule::Cookie => headers::cookies(text, start, &mut found),
+                Rule::SessionCookie => found.extend(headers::session_cookie(text, start, end)),
+                Rule::Url => found.extend(headers::url(text, start)),
+                Rule::Signature => found.extend(headers::signature(text, start)),
+                Rule::Curl => found.extend(shell::curl(text, start)),
+                Rule::Shell(way) => found.extend(shell::password(text, start, way)),
+                Rule::Piped => found.extend(shell::piped(text, start)),
                 Rule::Pem => found.extend(pem.at(text, start, end)),
+                Rule::Putty => found.extend(files::putty(text, start)),
+                Rule::Jwk => files::jwk(text, start, &mut found),
                 Rule::AwsSecret => tokens::aws_secret(text, start, end, &mut found),
                 Rule::Telegram => found.extend(tokens::telegram(text, start)),
+                Rule::Azure => found.extend(tokens::azure_secret(text, start)),
+                Rule::Terraform => found.extend(tokens::terraform(text, start)),
+                Rule::Netrc => found.extend(files::netrc(text, start)),
+                Rule::Pgpass => found.extend(files::pgpass(text, start)),
+                Rule::Kubernetes => files::kubernetes(text, start, &mut found),
             }
+            let long = found[before..].iter().filter(|span| span.end - span.start > LONG);
+            covered = long.map(|span| span.end).fold(covered, usize::max);
         }
+        tokens::discord(text, &mut found);
         if !self.extra.is_empty() && self.any_extra.is_match(text) {
             for pattern in &self.extra {
-                found.extend(pattern.find_iter(text).filter(|m| !m.is_empty()).map(|m| Span {
-                    start: m.start(),
-                    end: m.end(),
-                    kind: "extra",
-                }));
+                let matches = pattern.find_iter(text).filter(|m| !m.is_empty());
+                found.extend(matches.map(|m| Span { start: m.start(), end: m.end(), kind: "extra" }));
             }
         }
-        found.retain(|span| {
-            let secret = &text[span.start..span.end];
-            !secret.is_empty() && !secret.contains(MARK) && !self.allow.contains(secret)
-        });
-        united(found)
+        found
     }
+}
+
+/// The text with every span replaced by its mark.
+fn replaced(text: &str, spans: &[Span]) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    for span in spans {
+        out.push_str(&text[at..span.start]);
+        out.push_str(MARK);
+        out.push_str(span.kind);
+        out.push(']');
+        at = span.end;
+    }
+    out.push_str(&text[at..]);
+    out
+}
+
+/// Most bytes that a mark has: its words tell of secrets, and are none.
+const LONGEST_MARK: usize = 48;
+
+/// Whether a place is inside a mark that was set before.
+fn is_in_mark(text: &str, at: usize) -> bool {
+    let near = &text[ceil(text, at.saturating_sub(LONGEST_MARK))..at];
+    near.rfind(MARK).is_some_and(|mark| !near[mark..].contains(']'))
+}
+
+/// The parts of a span that are no marks.
+fn around_marks(text: &str, span: Span) -> Vec<Span> {
+    let mut parts = Vec::new();
+    let mut at = span.start;
+    if is_in_mark(text, at) {
+        at = text[at..span.end].find(']').map_or(span.end, |end| at + end + 1);
+    }
+    while let Some(mark) = text[at..span.end].find(MARK).map(|mark| at + mark) {
+        parts.push(Span { start: at, end: mark, ..span });
+        at = text[mark..span.end].find(']').map_or(span.end, |end| mark + end + 1);
+    }
+    parts.push(Span { start: at, ..span });
+    parts.retain(|part| !text[part.start..part.end].trim().is_empty());
+    parts
 }
 
 /// Sorted spans without overlap: where some overlap, one that covers them all and is named by the widest.
@@ -214,33 +339,6 @@ fn united(mut spans: Vec<Span>) -> Vec<Span> {
         }
     }
     out.into_iter().map(|(span, _)| span).collect()
-}
-
-/// Text without terminal escape sequences (CSI, OSC and two-byte ones).
-fn without_escapes(text: &str) -> Cow<'_, str> {
-    if !text.contains('\u{1b}') {
-        return Cow::Borrowed(text);
-    }
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find('\u{1b}') {
-        out.push_str(&rest[..at]);
-        rest = &rest[at + 1..];
-        let length = match rest.as_bytes().first() {
-            Some(b'[') => rest.bytes().skip(1).position(|b| (0x40..=0x7e).contains(&b)).map_or(rest.len(), |n| n + 2),
-            Some(b']') => match rest.find(['\u{7}', '\u{1b}', '\n']) {
-                Some(end) if rest.as_bytes()[end] == 0x07 => end + 1,
-                Some(end) => end,
-                None => rest.len(),
-            },
-            Some(0x40..=0x5f) => 1,
-            Some(b'(' | b')') => rest.len().min(2),
-            _ => 0,
-        };
-        rest = &rest[floor(rest, length)..];
-    }
-    out.push_str(rest);
-    Cow::Owned(out)
 }
 
 /// The nearest character boundary at or before `at`.

@@ -24,7 +24,8 @@ impl Blocks {
             _ => return None,
         };
         let mark = start - line.len() + mark;
-        if !text[..mark].trim_end().ends_with("---") || !text[end..].trim_start_matches(" BLOCK").starts_with("---") {
+        let after = text[end..].trim_start_matches(" BLOCK").trim_start_matches(' ');
+        if !text[..mark].trim_end().ends_with("---") || !after.starts_with("---") {
             return None;
         }
         let dashes = text[..mark].trim_end().trim_end_matches('-').len();

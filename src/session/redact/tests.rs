@@ -1,4 +1,7 @@
-use super::Redactor;
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+
+use super::{Redactor, table};
 
 fn redactor() -> Redactor {
     Redactor::new(&[], &[]).unwrap()
@@ -153,4 +156,309 @@ fn extra_patterns_and_exceptions_of_the_user_count() {
     assert_eq!(redactor.redact(&allowed), allowed);
     let bad = Redactor::new(&["(".into()], &[]).err().unwrap();
     assert!(bad.to_string().starts_with("redact.extra_patterns: `(` is not a regular expression"));
+}
+
+/// A runner that gives the same in every run.
+fn runner() -> TestRunner {
+    TestRunner::new_with_rng(Config::default(), TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]))
+}
+
+#[test]
+fn every_token_of_the_table_is_found_whole_and_its_prefix_alone_stays() {
+    let redactor = redactor();
+    let mut runner = runner();
+    for (kind, word, rest, digit) in table::TABLE {
+        let shape = proptest::string::string_regex(&rest.replace(r"\b", "")).unwrap();
+        let mut found = 0;
+        for _ in 0..40 {
+            let random = shape.new_tree(&mut runner).unwrap().current();
+            if *digit && !random.bytes().any(|b| b.is_ascii_digit()) {
+                continue;
+            }
+            let clean = redactor.redact(&format!("see {word}{random} here")).into_owned();
+            // A shape that is part of a wider one is named by that.
+            found += usize::from(clean == format!("see [REDACTED:{kind}] here"));
+            let pieces = random.as_bytes().windows(12).map(|piece| std::str::from_utf8(piece).unwrap());
+            let left: Vec<&str> = pieces.filter(|piece| clean.contains(*piece)).collect();
+            assert!(left.is_empty(), "{kind} {word}: {left:?} of {random} in {clean}");
+        }
+        assert!(found > 0, "{kind} {word} is never found as such");
+        let prose = format!("The prefix {word} stands before it, as in {word}… or {word}<yours>.");
+        assert_eq!(redactor.redact(&prose), prose);
+        let example = format!("{word}EXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLE1");
+        assert_eq!(redactor.redact(&example), example, "{kind}");
+    }
+}
+
+/// Notations with `S` for the secret; what stands beside it stays.
+const NOTATIONS: &[(&str, &str)] = &[
+    // Shells and files of settings.
+    ("export DEPLOY_TOKEN=S", "export DEPLOY_TOKEN=[REDACTED:assigned-secret]"),
+    ("export DEPLOY_TOKEN='S'; run", "export DEPLOY_TOKEN='[REDACTED:assigned-secret]'; run"),
+    ("     1→DB_PASSWORD=S\n     2→X=1", "     1→DB_PASSWORD=[REDACTED:assigned-secret]\n     2→X=1"),
+    ("+API_SECRET=S", "+API_SECRET=[REDACTED:assigned-secret]"),
+    ("MYSQL_PASS=S", "MYSQL_PASS=[REDACTED:assigned-secret]"),
+    ("GITHUB_PAT=S", "GITHUB_PAT=[REDACTED:assigned-secret]"),
+    ("API_KEYS=S", "API_KEYS=[REDACTED:assigned-secret]"),
+    ("SECRET_KEY_BASE=S", "SECRET_KEY_BASE=[REDACTED:assigned-secret]"),
+    ("AWS_SECRET_ACCESS_KEY=S", "AWS_SECRET_ACCESS_KEY=[REDACTED:assigned-secret]"),
+    ("SERVICE_CREDENTIAL=S", "SERVICE_CREDENTIAL=[REDACTED:assigned-secret]"),
+    ("aws_secret_access_key = S", "aws_secret_access_key = [REDACTED:assigned-secret]"),
+    ("run --password=S --force", "run --password=[REDACTED:assigned-secret] --force"),
+    ("run --api-key S --force", "run --api-key [REDACTED:assigned-secret] --force"),
+    ("gpg --passphrase S -d x", "gpg --passphrase [REDACTED:assigned-secret] -d x"),
+    ("password: S", "password: [REDACTED:assigned-secret]"),
+    ("password: \"S\"", "password: \"[REDACTED:assigned-secret]\""),
+    ("password: |\n  S\nuser: me", "password: |\n  [REDACTED:assigned-secret]\nuser: me"),
+    ("spring.datasource.password=S", "spring.datasource.password=[REDACTED:assigned-secret]"),
+    ("<password>S</password>", "<password>[REDACTED:assigned-secret]</password>"),
+    ("<apiKey>S</apiKey>", "<apiKey>[REDACTED:assigned-secret]</apiKey>"),
+    (
+        "Server=db;User Id=sa;Password=S;Encrypt=yes",
+        "Server=db;User Id=sa;Password=[REDACTED:assigned-secret];Encrypt=yes",
+    ),
+    (
+        "AccountName=x;AccountKey=S;EndpointSuffix=y",
+        "AccountName=x;AccountKey=[REDACTED:assigned-secret];EndpointSuffix=y",
+    ),
+    (
+        "{\\\"client_secret\\\":\\\"S\\\",\\\"a\\\":1}",
+        "{\\\"client_secret\\\":\\\"[REDACTED:assigned-secret]\\\",\\\"a\\\":1}",
+    ),
+    ("{\"SecretString\": \"S\"}", "{\"SecretString\": \"[REDACTED:assigned-secret]\"}"),
+    ("os.environ[\"APP_TOKEN\"] = \"S\"", "os.environ[\"APP_TOKEN\"] = \"[REDACTED:assigned-secret]\""),
+    ("//registry.npmjs.org/:_authToken=S", "//registry.npmjs.org/:_authToken=[REDACTED:assigned-secret]"),
+    ("ALTER ROLE app PASSWORD 'S';", "ALTER ROLE app PASSWORD '[REDACTED:assigned-secret]';"),
+    ("CREATE USER app IDENTIFIED BY 'S';", "CREATE USER app IDENTIFIED BY '[REDACTED:command-password]';"),
+    // Commands.
+    ("curl -u svc:S https://x.test", "curl -u svc:[REDACTED:basic-password] https://x.test"),
+    ("curl -sSu svc:S https://x.test", "curl -sSu svc:[REDACTED:basic-password] https://x.test"),
+    ("curl -H 'X-Api-Key: S' https://x.test", "curl -H 'X-Api-Key: [REDACTED:assigned-secret]' https://x.test"),
+    ("curl -H 'Authorization: Bearer S' x", "curl -H 'Authorization: Bearer [REDACTED:authorization]' x"),
+    ("wget --http-password=S https://x.test", "wget --http-password=[REDACTED:basic-password] https://x.test"),
+    ("mysql -u root -pS app", "mysql -u root -p[REDACTED:command-password] app"),
+    ("mysqldump -h db -p'S' app", "mysqldump -h db -p'[REDACTED:command-password]' app"),
+    ("sshpass -p S ssh host", "sshpass -p [REDACTED:command-password] ssh host"),
+    ("docker login -u me -p S r.test", "docker login -u me -p [REDACTED:command-password] r.test"),
+    ("echo S | docker login --password-stdin", "echo [REDACTED:command-password] | docker login --password-stdin"),
+    ("echo 'S' | sudo -S apt update", "echo '[REDACTED:command-password]' | sudo -S apt update"),
+    ("redis-cli -h r -a S ping", "redis-cli -h r -a [REDACTED:command-password] ping"),
+    ("mongosh -u me -p S", "mongosh -u me -p [REDACTED:command-password]"),
+    ("ldapsearch -D cn=x -w S", "ldapsearch -D cn=x -w [REDACTED:command-password]"),
+    ("openssl pkcs12 -in a.p12 -passin pass:S", "openssl pkcs12 -in a.p12 -passin pass:[REDACTED:command-password]"),
+    ("keytool -storepass S -list", "keytool -storepass [REDACTED:command-password] -list"),
+    ("unzip -P S a.zip", "unzip -P [REDACTED:command-password] a.zip"),
+    ("7z x -pS a.7z", "7z x -p[REDACTED:command-password] a.7z"),
+    ("sqlcmd -S db -U sa -P S", "sqlcmd -S db -U sa -P [REDACTED:command-password]"),
+    ("htpasswd -bc file me S", "htpasswd -bc file me [REDACTED:command-password]"),
+    ("smbclient //h/s -U me%S", "smbclient //h/s -U me%[REDACTED:command-password]"),
+    (
+        "kubectl create secret generic x --from-literal=a=S",
+        "kubectl create secret generic x --from-literal=a=[REDACTED:command-password]",
+    ),
+    (
+        "aws configure set aws_secret_access_key S",
+        "aws configure set aws_secret_access_key [REDACTED:command-password]",
+    ),
+    ("vault login S", "vault login [REDACTED:command-password]"),
+    // Addresses and headers.
+    ("redis://:S@cache:6379/0", "redis://:[REDACTED:url-password]@cache:6379/0"),
+    ("mongodb+srv://app:S@c.test/db", "mongodb+srv://app:[REDACTED:url-password]@c.test/db"),
+    ("https://x.test/a?access_token=S&page=2", "https://x.test/a?access_token=[REDACTED:assigned-secret]&page=2"),
+    ("Cookie: theme=dark; sid=S; lang=en", "Cookie: theme=dark; sid=[REDACTED:cookie]; lang=en"),
+    ("Set-Cookie: sid=S; Path=/; HttpOnly", "Set-Cookie: sid=[REDACTED:cookie]; Path=/; HttpOnly"),
+    ("PHPSESSID=S", "PHPSESSID=[REDACTED:cookie]"),
+    ("proxy-authorization: basic S", "proxy-authorization: basic [REDACTED:authorization]"),
+    // Files that are made for secrets.
+    ("machine api.test login me password S", "machine api.test login me password [REDACTED:netrc-password]"),
+    ("db.test:5432:app:me:S", "db.test:5432:app:me:[REDACTED:pgpass-password]"),
+    (
+        "kind: Secret\nmetadata:\n  name: x\ndata:\n  user: S\ntype: Opaque",
+        "kind: Secret\nmetadata:\n  name: x\ndata:\n  user: [REDACTED:kubernetes-secret]\ntype: Opaque",
+    ),
+    (
+        "{\"kind\": \"Secret\", \"data\": {\"user\": \"S\"}}",
+        "{\"kind\": \"Secret\", \"data\": {\"user\": \"[REDACTED:kubernetes-secret]\"}}",
+    ),
+    ("{\"kty\":\"OKP\",\"d\":\"S\",\"x\":\"abc\"}", "{\"kty\":\"OKP\",\"d\":\"[REDACTED:private-key]\",\"x\":\"abc\"}"),
+];
+
+#[test]
+fn secrets_go_out_of_every_notation_and_what_is_beside_them_stays() {
+    let redactor = redactor();
+    let secret = token("", 24);
+    for (notation, expected) in NOTATIONS {
+        let text = fill(notation, &secret);
+        assert_eq!(redactor.redact(&text), fill(expected, &secret), "{notation}");
+        let stays = fill(notation, "<secret>");
+        assert_eq!(redactor.redact(&stays), stays, "a placeholder in {notation}");
+        let stays = fill(notation, "${SECRET}");
+        assert_eq!(redactor.redact(&stays), stays, "a variable in {notation}");
+    }
+}
+
+/// `S` that stands alone or behind `-p` is the secret; other capitals are part of the notation.
+fn fill(notation: &str, secret: &str) -> String {
+    let mut out = String::new();
+    let chars: Vec<char> = notation.chars().collect();
+    for (at, c) in chars.iter().enumerate() {
+        let letter =
+            |at: Option<usize>| at.and_then(|at| chars.get(at)).is_some_and(|c| c.is_ascii_alphabetic() || *c == '_');
+        let option = at >= 2 && chars[at - 1] == 'p' && chars[at - 2] == '-';
+        let sudo = at >= 1 && chars[at - 1] == '-';
+        match c {
+            'S' if !sudo && !letter(Some(at + 1)) && (option || !letter(at.checked_sub(1))) => out.push_str(secret),
+            c => out.push(*c),
+        }
+    }
+    out
+}
+
+#[test]
+fn tokens_that_begin_with_no_word_are_known_by_their_shape() {
+    let redactor = redactor();
+    let discord = ["MTk4NjIyNDgzNDcxOTI1MjQ4", ".", "Cl2FMQ", ".", "ZnCjm1XVW7vRze4b7Cq4se7kKWs"].concat();
+    assert_eq!(redactor.redact(&format!("bot {discord}!")), "bot [REDACTED:discord-token]!");
+    let telegram = ["123456789", ":AA", &token("", 33)].concat();
+    assert_eq!(redactor.redact(&telegram), "[REDACTED:telegram-token]");
+    let azure = ["Ab1", "8Q~", &token("", 34)].concat();
+    assert_eq!(redactor.redact(&azure), "[REDACTED:azure-client-secret]");
+    let terraform = [&token("", 14), ".atlas", "v1.", &token("", 64)].concat();
+    assert_eq!(redactor.redact(&terraform), "[REDACTED:terraform-token]");
+    let signed = format!("https://b.test/c?sv=2022&sig={}%3D&se=1", token("", 43));
+    assert_eq!(redactor.redact(&signed), "https://b.test/c?sv=2022&sig=[REDACTED:signed-url]&se=1");
+    let login = ["{\"auths\":{\"r.test\":{\"auth\":\"", "c3ZjOlRyMHViNGRvci14", "\"}}}"].concat();
+    assert_eq!(redactor.redact(&login), "{\"auths\":{\"r.test\":{\"auth\":\"[REDACTED:assigned-secret]\"}}}");
+    let putty = format!("Private-Lines: 2\n{BASE64}\n{BASE64}\nPrivate-MAC: 00");
+    assert_eq!(redactor.redact(&putty), "Private-Lines: 2\n[REDACTED:private-key]\nPrivate-MAC: 00");
+    for text in
+        ["MTk4.Cl2FMQ.short", "1.234567.8", "version 10.123456.78 of it", "Mon.202601.report-for-the-whole-of-the-year"]
+    {
+        assert_eq!(redactor.redact(text), text);
+    }
+}
+
+#[test]
+fn private_keys_of_every_kind_go() {
+    let redactor = redactor();
+    for kind in ["", "RSA ", "EC ", "DSA ", "OPENSSH ", "ENCRYPTED ", "PGP "] {
+        let block = if kind == "PGP " { " BLOCK" } else { "" };
+        let text = pem(&format!(
+            "a\n-----BEGIN {kind}KIND{block}-----\nVersion: 1\n\n{BASE64}\n=AbC1\n-----END {kind}KIND{block}-----\nb"
+        ));
+        assert_eq!(redactor.redact(&text), "a\n[REDACTED:private-key]\nb", "{kind}");
+    }
+    let spaced = pem(&format!("---- BEGIN SSH2 ENCRYPTED KIND ----\n{BASE64}\n---- END SSH2 ENCRYPTED KIND ----"));
+    assert!(!redactor.redact(&spaced).contains(&BASE64[..12]));
+    let marked = pem(&format!("-----BEGIN KIND-----\n[REDACTED:jwt]\n{BASE64}\n-----END KIND-----"));
+    assert!(!redactor.redact(&marked).contains(&BASE64[..12]));
+    let public = "-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE\n-----END PUBLIC KEY-----\nssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ1 me@x";
+    assert_eq!(redactor.redact(public), public);
+}
+
+#[test]
+fn escapes_breaks_and_colours_hide_no_secret() {
+    let redactor = redactor();
+    let secret = token(&["gh", "p_"].concat(), 36);
+    let mark = "[REDACTED:github-token]";
+    let unicode: String = secret.chars().map(|c| format!("\\u{:04x}", c as u32)).collect();
+    let percent: String = secret.bytes().map(|b| format!("%{b:02X}")).collect();
+    let html: String = secret.bytes().map(|b| format!("&#{b};")).collect();
+    let mixed = format!("{}\\u005F{}", &secret[..3], &secret[4..]);
+    for (text, expected) in [
+        (unicode.clone(), mark.into()),
+        (unicode.replace('\\', "\\\\"), mark.into()),
+        (percent, mark.into()),
+        (html, mark.into()),
+        (mixed, mark.into()),
+        (format!("{}\\u001b[1m{}", &secret[..12], &secret[12..]), mark.into()),
+        (format!("{}\\x1b[0;1m{}", &secret[..12], &secret[12..]), mark.into()),
+        (format!("{}\\033[1m{}", &secret[..12], &secret[12..]), mark.into()),
+        (format!("{}\u{9b}1m{}", &secret[..12], &secret[12..]), mark.into()),
+        (format!("a\\n{secret}\\nb"), format!("a\\n{mark}\\nb")),
+        (format!("q%3D{secret}%26x"), format!("q%3D{mark}%26x")),
+        (format!("[32m{secret}[0m"), format!("[32m{mark}[0m")),
+        (format!("a {}\n{} b", &secret[..20], &secret[20..]), format!("a {mark} b")),
+        (format!("a {}\r\n   {}\r\nb", &secret[..20], &secret[20..]), format!("a {mark}\r\nb")),
+        (format!("     1→{}\n     2→{}\n", &secret[..20], &secret[20..]), format!("     1→{mark}\n")),
+    ] {
+        assert_eq!(redactor.redact(&text), expected, "{text}");
+    }
+    let url = ["postgres%3A%2F%2Fsvc%3A", "Tr0ub4dor-x", "%40db%3A5432"].concat();
+    assert_eq!(redactor.redact(&url), "postgres%3A%2F%2Fsvc%3A[REDACTED:url-password]%40db%3A5432");
+    let quoted = ["PASSWORD='Tr0ub", "4dor'\"-x\" run"].concat();
+    assert_eq!(redactor.redact(&quoted), "PASSWORD='[REDACTED:assigned-secret]\" run");
+}
+
+#[test]
+fn what_tells_of_secrets_without_holding_one_stays() {
+    let redactor = redactor();
+    for text in [
+        "const token = getToken(); const key = await crypto.subtle.importKey('raw', bytes);",
+        "interface Login { user: string; password: string; token?: string }",
+        "password: Joi.string().min(8).required(), confirmPassword: yup.string()",
+        "def login(user, password=None, api_key: str | None = None): ...",
+        "if (password !== confirmPassword) throw new Error('Passwords differ');",
+        "token = request.headers['x-auth-token'] or session['csrf_token']",
+        "SECRET_KEY = os.environ['SECRET_KEY']; TOKEN = process.env.TOKEN",
+        "GITHUB_TOKEN: ${{ secrets.GITHUB_TOKEN }}",
+        "password = var.db_password; api_key = module.x.api_key",
+        "Enter the password, then press the Any key: the token expires in 3600 s.",
+        "\"integrity\": \"sha512-v2kDEe57lecTulaDIuNTPy3Ry4gLGJ6Z1O3vE1krgXZNrsQ+LFTGHVxVjcXPs17LhbZVGedAJv8XZ1tvj5FvSg==\"",
+        "index 5a57e2f0d3..c1b4a69788 100644 and commit 5a57e2f0d3c1b4a69788a9b0c1d2e3f405162738",
+        "toolu_01A09q90qw90lq917835lq9 msg_01XFDUDYJgAACzvnptvVoYEL req_011CSHoEeqs5C35K2UUqR7Fy",
+        "\"uuid\": \"7d1c1e3b-5a57-4b64-8a53-1d6d1f0b2f11\", \"sessionId\":\"7d1c1e3b-5a57-4b64-8a53-1d6d1f0b2f11\"",
+        "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==",
+        "The cookie: it holds a session. Cookie: theme=dark; lang=en; _ga=GA1.2",
+        "mysql -u root -p app < dump.sql; docker login -u me --password-stdin; ssh -p 2222 host",
+        "curl -u \"$USER:$PASS\" https://x.test; curl -u me https://x.test",
+        "echo done | tee log; echo \"$PASS\" | sudo -S true",
+        "http://localhost:3000/@vite/client https://medium.com/@someone/a-title-12 ssh://git@github.com:22/a/b",
+        "the first key files identified by inventory, not arbitrary files",
+        "testSessionID = \"2025-01-15-test-session\"; kind: Service\ndata:\n  a: b",
+        "see tests/fixtures/pass.txt, src/auth.rs, path: /usr/lib, pattern: foo, compass: north12",
+        "max_tokens=200000 input_tokens: 12345 cache_read_input_tokens: 99999 budget_tokens=31999",
+        "Sort by: primary_key=id, foreign_key: user_id, cache-key: node-modules-v12, key: 'item-12345678'",
+        "openssl rand -base64 32; ssh-keygen -t ed25519 -C me; age-keygen -o key.txt; gpg --gen-key",
+        "$ARGUMENTS and $1 and $2a and \\u0041 and 100%25 and &amp; stay as they were written",
+        "a line that ends in value12\nanother that begins so\nv1.2.3\n5a57e2f0d3c1b4a69788",
+        "AKIAIOSFODNN7EXAMPLE is documented; sk-ant-... and ghp_xxxxxxxxxxxxxxxxxxxx stand for yours",
+        "password: changeme, PASSWORD=password, DB_PASSWORD=postgres, TOKEN=your-token-here, API_KEY=sk-...",
+        "fn token(&self) -> &Token { &self.tokens[self.at] } let next_token: Token2 = lexer.token();",
+        "--token-file /run/secrets/token --password-file=./pw.txt --key server.key --cert server.pem",
+        "<input type=\"password\" name=\"password\" id=\"password1\" autocomplete=\"current-password\">",
+        "[REDACTED:github-token] and password=[REDACTED:assigned-secret] and \"token\": \"[REDACTED]\"",
+    ] {
+        assert_eq!(redactor.redact(text), text);
+    }
+}
+
+#[test]
+fn the_time_grows_with_the_text_only() {
+    let redactor = redactor();
+    let begun = std::time::Instant::now();
+    for piece in [
+        "secret",
+        "sk-proj-",
+        "TOKEN=",
+        "authorization:",
+        "://a:b@",
+        "curl -u ",
+        "password='",
+        "cookie: a=b;",
+        "kind: Secret\n",
+        "\"kty\"",
+        "\\u0041",
+        "%41",
+        "a1b2c3d4\n",
+        "-----BEGIN PRIVATE KEY-----\n",
+        "eyJ",
+        "AKIA",
+        "MTk4.aaaaaa.",
+        "mysql -p",
+        "[REDACTED:",
+    ] {
+        redactor.redact(&piece.repeat(60_000 / piece.len()));
+    }
+    assert!(begun.elapsed().as_secs() < 60, "{:?}", begun.elapsed());
 }
