@@ -28,11 +28,11 @@ impl Input {
         Input::Raw(raw.to_owned())
     }
 
-    /// What cannot be read is judged as if all of it were a command.
-    pub(super) fn is_excluded(&self, exclusions: &Exclusions) -> bool {
+    /// What cannot be read is judged as if all of it were a command. `folder`: where the tool works.
+    pub(super) fn is_excluded(&self, exclusions: &Exclusions, folder: Option<&str>) -> bool {
         match self {
-            Input::Read(value) => exclusions.input(value),
-            Input::Raw(raw) => exclusions.names(raw),
+            Input::Read(value) => exclusions.input_in(folder, value),
+            Input::Raw(raw) => exclusions.names_in(folder, raw),
         }
     }
 

@@ -8,6 +8,7 @@ mod line;
 use std::collections::{HashMap, HashSet};
 use std::io::{self, BufRead};
 use std::path::Path;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde_json::value::RawValue;
@@ -15,7 +16,7 @@ use serde_json::value::RawValue;
 use self::line::{Block, Content, Line, Loose};
 use super::builder::{self, Event, digest};
 use super::lines::{self, Damage, Lines};
-use super::{Observation, ObservationKind as Kind, Policy, ReadOptions, Session, Speaker};
+use super::{Exclusions, Observation, ObservationKind as Kind, Policy, ReadOptions, Session, Speaker};
 
 /// Whether a line can only be Claude Code's, also when it is damaged.
 pub(super) fn is_telling(bytes: &[u8]) -> bool {
@@ -77,6 +78,8 @@ struct Reading<'o> {
     sessions: Vec<(String, usize)>,
     agent: Option<String>,
     cwd: Option<String>,
+    /// The folder of the line that is read, where commands run.
+    here: Option<String>,
     branch: Option<String>,
     version: Option<String>,
     started: Option<Timestamp>,
@@ -90,6 +93,8 @@ struct Reading<'o> {
     /// Tools by the id of their call; `None`: the call was dropped, and its result goes too.
     calls: HashMap<String, Option<String>>,
     last_text: Option<LastText>,
+    /// A command that a person ran beside the model named an excluded path: its output goes too.
+    hushed: bool,
     /// Prompts that were put into the queue: they appear again when they are sent.
     queued: Vec<(usize, String)>,
 }
@@ -113,6 +118,7 @@ impl<'o> Reading<'o> {
             sessions: Vec::new(),
             agent: None,
             cwd: None,
+            here: None,
             branch: None,
             version: None,
             started: None,
@@ -124,6 +130,7 @@ impl<'o> Reading<'o> {
             seen: HashSet::new(),
             calls: HashMap::new(),
             last_text: None,
+            hushed: false,
             queued: Vec::new(),
         }
     }
@@ -259,6 +266,9 @@ impl<'o> Reading<'o> {
             }
         };
         keep(&mut self.cwd, &line.cwd);
+        if let Some(folder) = line.cwd.text() {
+            self.here = Some(folder.to_owned());
+        }
         keep(&mut self.branch, &line.branch);
         keep(&mut self.version, &line.version);
         keep(&mut self.agent, &line.agent);
@@ -304,6 +314,9 @@ impl<'o> Reading<'o> {
             || matches!(line.prompt_source.text(), Some("sdk" | "system"));
         if machine {
             let text = self.options.redactor.join(pieces);
+            if self.exclusions().mentioned(&text) {
+                return;
+            }
             if line.compact_summary.is_true() {
                 self.push(origin, Kind::Compaction, Speaker::System, &text);
             } else if !is_noise(&text) {
@@ -322,6 +335,8 @@ impl<'o> Reading<'o> {
             let injected = part.injected.as_str();
             if part.interrupted {
                 self.push(origin, Kind::Stop, Speaker::System, injected);
+            } else if self.keeps_out(injected) {
+                // Neither the command that a person ran beside the model, nor what it said.
             } else if injected.contains("<bash-input>") {
                 self.push(origin, Kind::Other, Speaker::System, injected);
             } else if !is_noise(injected) {
@@ -333,6 +348,18 @@ impl<'o> Reading<'o> {
         if !words.is_empty() {
             self.push(origin, Kind::Prompt, Speaker::Human, &words);
         }
+    }
+
+    /// Whether injected text names an excluded path, or is the output of a command that did.
+    fn keeps_out(&mut self, injected: &str) -> bool {
+        let exclusions = self.exclusions();
+        let command = injected.split_once("<bash-input>").and_then(|(_, rest)| rest.split("</bash-input>").next());
+        match command {
+            Some(command) => self.hushed = exclusions.names_in(self.here.as_deref(), command),
+            None if injected.contains("<bash-std") => {}
+            None => self.hushed = false,
+        }
+        self.hushed || exclusions.mentioned(injected)
     }
 
     fn result(&mut self, block: &Block, side_field: &Loose, origin: &mut Origin) {
@@ -370,8 +397,9 @@ impl<'o> Reading<'o> {
             return;
         }
         let exit = if failed { exit_code(text).unwrap_or(1) } else { 0 };
-        let text = without_reminder(text);
-        self.event(origin, Kind::ToolResult, Speaker::Tool, tool.as_deref(), call, None, text, Some(exit));
+        let exclusions = self.exclusions();
+        let text = exclusions.without_excluded_lines(without_reminder(text));
+        self.event(origin, Kind::ToolResult, Speaker::Tool, tool.as_deref(), call, None, &text, Some(exit));
     }
 
     fn assistant(&mut self, line: &Line, origin: &mut Origin, number: usize, damage: &mut Damage) {
@@ -433,6 +461,10 @@ impl<'o> Reading<'o> {
             message.map(|message| LastText { message: message.into(), text: text.into(), item: self.items.len() - 1 });
     }
 
+    fn exclusions(&self) -> Arc<Exclusions> {
+        self.policy.as_ref().unwrap_or(self.options.policy).exclusions.clone()
+    }
+
     fn call(&mut self, block: &Block, origin: &mut Origin, number: usize, damage: &mut Damage) {
         let name = block.name.text().unwrap_or("tool");
         let call = block.id.text();
@@ -442,8 +474,7 @@ impl<'o> Reading<'o> {
             return;
         }
         let input = input::Input::read(block.input.map_or("null", RawValue::get), number, damage);
-        let exclusions = self.policy.as_ref().unwrap_or(self.options.policy).exclusions.clone();
-        let dropped = input.is_excluded(&exclusions);
+        let dropped = input.is_excluded(&self.exclusions(), self.here.as_deref());
         if let Some(call) = call {
             self.calls.insert(call.to_owned(), (!dropped).then(|| name.to_owned()));
         }
