@@ -1,6 +1,8 @@
 //! What the readers of several agents do alike: take a damaged line apart, gather what they read of a session, and
 //! close it.
 
+use std::borrow::Cow;
+
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
@@ -8,7 +10,7 @@ use serde_json::Value;
 
 use super::builder::{self, Event, safe_id};
 use super::lines::{self, Damage};
-use super::{Agent, Observation, Policy, ReadOptions, Session, own};
+use super::{Agent, Observation, ObservationKind, Policy, ReadOptions, Session, own};
 
 /// The objects of a line, mostly one. What parsers refuse is put right, and what cannot be is noted and left out; a
 /// whole object behind the beginning of another is used where it begins with one of `starts`.
@@ -141,8 +143,13 @@ impl<'o> Gathered<'o> {
         }
     }
 
+    /// Of a tool's output, without the lines of excluded files.
     pub(super) fn observation(&self, event: &Event) -> Observation {
-        builder::observation(self.options.redactor, event)
+        let body = match event.kind {
+            ObservationKind::ToolResult => self.policy().exclusions.without_excluded_lines(event.body),
+            _ => Cow::Borrowed(event.body),
+        };
+        builder::observation(self.options.redactor, &Event { body: &body, ..*event })
     }
 
     pub(super) fn push(&mut self, event: &Event) {

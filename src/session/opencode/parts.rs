@@ -211,7 +211,7 @@ impl<'o> Reading<'o> {
         let input = state.get("input").unwrap_or(&none);
         let told = text(state, "title");
         let exclusions = &self.policy.exclusions;
-        if exclusions.input(input) || told.is_some_and(|title| exclusions.names(title)) {
+        if exclusions.input(input) || told.is_some_and(|title| exclusions.path(title) || exclusions.mentioned(title)) {
             return;
         }
         let tool = text(value, "tool").unwrap_or("tool");
@@ -240,6 +240,7 @@ impl<'o> Reading<'o> {
             true => text(state, "error").or_else(|| text(state, "output")),
             false => text(state, "output"),
         };
+        let body = self.policy.exclusions.without_excluded_lines(body.unwrap_or_default());
         let ended = time(state, "/time/end");
         self.lived(ended);
         self.push(Event {
@@ -251,7 +252,7 @@ impl<'o> Reading<'o> {
                 ended.or(at),
                 Kind::ToolResult,
                 Speaker::Tool,
-                body.unwrap_or_default(),
+                &body,
             )
         });
     }
