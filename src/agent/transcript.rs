@@ -45,7 +45,11 @@ pub fn run(input: &[u8], here: &Path, found: &mut dyn FnMut(&Path)) {
     found(&memory);
     let event = told.and_then(|told| told.hook_event_name.as_deref()).unwrap_or("hook");
     // The name of an event, not what else may stand there.
-    let event = if event.len() <= 24 && event.bytes().all(|b| b.is_ascii_alphabetic()) { event } else { "hook" };
+    let event = if event.len() <= 24 && event.bytes().all(|b| b.is_ascii_alphabetic()) {
+        event.to_owned()
+    } else {
+        "hook".to_owned()
+    };
     match read {
         // The input names files and may hold words of the session: only the place of the fault is told.
         Err(error) => {
@@ -67,7 +71,7 @@ fn capture_told(wiki: &Wiki, told: &Told) -> Vec<String> {
     let (search, options) = match transcript(told) {
         Some(transcript) => (discover::with_subagents(&transcript), Options::default()),
         // An agent that names no file of its own: whatever is new in this wiki's projects.
-        None => (discover::auto(), Options { own_projects: true, ..Options::default() }),
+        None => (discover::auto(wiki), Options { own_projects: true, ..Options::default() }),
     };
     match capture::capture(wiki, &search, &options, &mut || ()) {
         Err(error) => vec![error.to_string()],

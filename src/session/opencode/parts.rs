@@ -247,13 +247,7 @@ impl<'o> Reading<'o> {
             tool: Some(tool),
             call: Some(call),
             exit: Some(exit(state, failed)),
-            ..event(
-                &format!("{}.result", part.id),
-                ended.or(at),
-                Kind::ToolResult,
-                Speaker::Tool,
-                &body,
-            )
+            ..event(&format!("{}.result", part.id), ended.or(at), Kind::ToolResult, Speaker::Tool, &body)
         });
     }
 
