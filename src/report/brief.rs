@@ -91,7 +91,7 @@ pub fn brief(wiki: &Wiki, scope: Option<&str>) -> git::Result<Brief> {
     let below = if root.is_empty() { String::new() } else { format!(" -- {}", word(&format!(":/{root}"))) };
     let folder = if root.is_empty() { String::new() } else { format!("{root}/") };
     Ok(Brief {
-        search: format!("{git} grep -n -i -e WORD {}{below}", word(&branch)),
+        search: format!("{git} grep --full-name -n -i -e WORD {}{below}", word(&branch)),
         read: format!("{git} show {}", word(&format!("{branch}:{folder}PATH"))),
         pages: status.standing.pages,
         pending: status.standing.pending.count,

@@ -2,13 +2,14 @@
 //! all of it out again.
 //!
 //! Each agent has a few files at each place (`files.rs`). Every edit of a file is an insertion into its text, made by
-//! the module that knows its form: `settings.rs`, `notify.rs`, `block.rs`, or a whole file of ours from
+//! the module that knows its form: `settings.rs` (`json.rs`), `notify.rs`, `block.rs`, or a whole file of ours from
 //! `template.rs`. What was inserted is remembered (`record.rs`), so that taking it out gives the old bytes back; without
 //! the record our parts are still recognised.
 
 mod block;
 mod change;
 mod files;
+mod json;
 mod notify;
 mod part;
 mod plan;

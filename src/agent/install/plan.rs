@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Error;
 use super::change::{self, Change};
 use super::files::{Agent, AgentFile, Ground, Kind};
 use super::part::{self, Found};
 use super::record::{self, Entry, Records};
+use super::{Error, Fault};
 
 /// What becomes of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -118,10 +118,16 @@ impl Plan {
         };
         let base = base.unwrap_or_default();
         let texts = part::add(file, &base, ground)?;
-        entry.steps =
-            if file.kind.is_whole() { Vec::new() } else { record::steps(&base, texts.iter().map(String::as_str)) };
+        let steps = record::steps(&base, texts.iter().map(String::as_str));
+        let after = texts.into_iter().last().unwrap_or_default();
+        // What the agent would not find there, or what cost more than white space, is not written.
+        let whole = part::look(file, Some(&after), ground)?.found == Found::Current;
+        if !whole || !file.kind.is_whole() && !record::only_insert(&steps) {
+            return Err(Error::broken(&file.path, Fault::new("it cannot be edited without touching what is not ours")));
+        }
+        entry.steps = if file.kind.is_whole() { Vec::new() } else { steps };
         self.records.set(&real, Some(entry));
-        self.set(real, text, texts.into_iter().last(), Vec::new());
+        self.set(real, text, Some(after), Vec::new());
         Ok(done)
     }
 

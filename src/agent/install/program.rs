@@ -91,7 +91,7 @@ fn on_path(name: &str) -> Option<PathBuf> {
     let names = if cfg!(windows) { vec![format!("{name}.exe"), name.to_owned()] } else { vec![name.to_owned()] };
     let mut found = std::env::split_paths(&path)
         .flat_map(|folder| names.iter().map(move |name| folder.join(name)).collect::<Vec<_>>());
-    found.find(|file| file.is_file())
+    found.find(|file| file.is_absolute() && file.is_file())
 }
 
 #[cfg(test)]

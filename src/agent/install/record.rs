@@ -59,13 +59,26 @@ fn between(before: &str, after: &str) -> Step {
     Step { at: head, removed: old[..old.len() - tail].to_owned(), inserted: new[..new.len() - tail].to_owned() }
 }
 
+/// Whether the steps take nothing away but white space.
+pub(super) fn only_insert(steps: &[Step]) -> bool {
+    steps.iter().all(|step| step.removed.trim().is_empty())
+}
+
 /// The text before these steps. Other parts of it may have changed since; `None` when what was inserted does not
 /// stand there as it was inserted.
 pub(super) fn undo(text: &str, steps: &[Step]) -> Option<String> {
     let mut text = text.to_owned();
+    let mut shift = 0;
     for step in steps.iter().rev() {
-        let places = text.match_indices(&step.inserted).map(|(at, _)| at);
-        let at = places.min_by_key(|at| at.abs_diff(step.at))?;
+        let there = step.at.checked_add_signed(shift)?;
+        let at = if step.inserted.contains("git-memory") {
+            let places = text.match_indices(&step.inserted).map(|(at, _)| at);
+            places.min_by_key(|at| at.abs_diff(there))?
+        } else {
+            // A comma may be anybody's: this one stands as far from the step after it as it did.
+            text.get(there..).filter(|rest| rest.starts_with(&step.inserted)).map(|_| there)?
+        };
+        shift = isize::try_from(at).ok()? - isize::try_from(step.at).ok()?;
         text.replace_range(at..at + step.inserted.len(), &step.removed);
     }
     Some(text)
@@ -161,17 +174,27 @@ mod tests {
 
     #[test]
     fn what_was_inserted_comes_out_again_also_when_other_parts_have_changed() {
-        let texts = ["é{ }", "é{\n a\n}", "é{\n a,\n b\n}"];
+        let texts = ["é{ }", "é{\n git-memory a\n}", "é{\n git-memory a,\n git-memory b\n}"];
         let steps = steps(texts[0], texts[1..].iter().copied());
         assert_eq!(undo(texts[2], &steps).as_deref(), Some(texts[0]));
-        assert_eq!(undo("more é{\n a,\n b\n} text", &steps).as_deref(), Some("more é{ } text"));
-        assert_eq!(undo("é{\n a,\n c\n}", &steps), None);
+        assert_eq!(undo(&format!("more {} text", texts[2]), &steps).as_deref(), Some("more é{ } text"));
+        assert_eq!(undo(&texts[2].replace('b', "c"), &steps), None);
     }
 
     #[test]
     fn of_two_places_the_nearer_one_is_meant() {
-        let steps = steps("x[] y[]", ["x[] y[ours]", "x[ours] y[ours]"]);
-        assert_eq!(undo("x[ours] y[ours]", &steps).as_deref(), Some("x[] y[]"));
+        let all = ["x[] y[]", "x[] y[git-memory]", "x[git-memory] y[git-memory]"];
+        let steps = steps(all[0], all[1..].iter().copied());
+        assert_eq!(undo(all[2], &steps).as_deref(), Some(all[0]));
+    }
+
+    #[test]
+    fn a_comma_is_taken_only_where_it_was_put() {
+        let all = ["[1 // a, b\n]", "[1, // a, b\n]", "[1, // a, b\n git-memory\n]"];
+        let steps = steps(all[0], all[1..].iter().copied());
+        assert_eq!(undo(all[2], &steps).as_deref(), Some(all[0]));
+        assert_eq!(undo(&format!("//,\n{}", all[2]), &steps), Some(format!("//,\n{}", all[0])));
+        assert_eq!(undo(&all[2].replace("a, b", "a,, b"), &steps), None);
     }
 
     #[test]

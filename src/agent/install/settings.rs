@@ -1,10 +1,11 @@
 //! Hooks in settings that are JSON, with comments or without: ours stand among those of other programs, and every byte
 //! that is not ours stays as it is.
 
-use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstRootNode};
-use jsonc_parser::{ParseOptions, json};
+use jsonc_parser::cst::{CstArray, CstNode, CstObject, CstRootNode};
+use serde_json::{Value, json};
 
 use super::Fault;
+use super::json::{parse, split_mark, with_element, with_member};
 use super::program::{Program, called};
 
 /// How an agent writes hooks down.
@@ -24,7 +25,7 @@ const START: &str = "session-start --hook";
 
 /// The seconds that an agent gives a hook. Claude Code gives all hooks of SessionEnd together 1.5 unless one asks for
 /// more.
-const TIMEOUT: &str = "10";
+const TIMEOUT: u32 = 10;
 
 impl Shape {
     fn hooks(self) -> Hooks {
@@ -34,11 +35,10 @@ impl Shape {
         }
     }
 
-    fn entry(self, command: String) -> CstInputValue {
-        let timeout = CstInputValue::Number(TIMEOUT.to_owned());
+    fn entry(self, command: &str) -> Value {
         match self {
-            Shape::Claude => json!({ "hooks": [{ "type": "command", "command": command, "timeout": timeout }] }),
-            Shape::Cursor => json!({ "command": command, "timeout": timeout }),
+            Shape::Claude => json!({ "hooks": [{ "type": "command", "command": command, "timeout": TIMEOUT }] }),
+            Shape::Cursor => json!({ "command": command, "timeout": TIMEOUT }),
         }
     }
 }
@@ -68,28 +68,23 @@ pub(super) fn wanted(shape: Shape, program: &Program) -> Vec<(String, String)> {
 /// # Errors
 /// As [`find`].
 pub(super) fn add(text: &str, shape: Shape, program: &Program) -> Result<Vec<String>, Fault> {
-    let (mark, bare) = split_mark(text);
-    let root = parse(text)?;
-    events(&root)?;
-    let top = root.object_value_or_create().ok_or_else(no_object)?;
-    let mut steps = Vec::new();
-    let mut step = |root: &CstRootNode| {
-        let mut new = root.to_string();
-        // A file that is made ends with a line end; one that is there ends as it did.
-        if bare.is_empty() && !new.ends_with('\n') {
-            new.push('\n');
-        }
-        steps.push(format!("{mark}{new}"));
-    };
-    if shape == Shape::Cursor && top.get("version").is_none() {
-        top.insert(0, "version", CstInputValue::Number("1".to_owned()));
-        step(&root);
+    let mut steps: Vec<String> = Vec::new();
+    let mut text = text.to_owned();
+    let versioned = parse(&text)?.object_value().is_some_and(|top| top.get("version").is_some());
+    if shape == Shape::Cursor && !versioned {
+        steps.extend(with_member(&text, &[], "version", &json!(1))?);
     }
     for (event, arguments) in shape.hooks() {
-        let hooks = top.object_value_or_create("hooks").ok_or_else(no_hooks)?;
-        let list = hooks.array_value_or_create(event).ok_or_else(|| no_list(event))?;
-        list.append(shape.entry(program.line(arguments)));
-        step(&root);
+        text = steps.last().unwrap_or(&text).clone();
+        let root = parse(&text)?;
+        events(&root)?;
+        let entry = shape.entry(&program.line(arguments));
+        let hooks = root.object_value().and_then(|top| top.object_value("hooks"));
+        steps.extend(match hooks.map(|hooks| hooks.get(event).is_some()) {
+            None => with_member(&text, &[], "hooks", &json!({ *event: [entry] }))?,
+            Some(false) => with_member(&text, &["hooks"], event, &json!([entry]))?,
+            Some(true) => with_element(&text, &["hooks"], event, &entry)?,
+        });
     }
     Ok(steps)
 }
@@ -128,35 +123,6 @@ pub(super) fn strip(text: &str, shape: Shape) -> Result<String, Fault> {
     Ok(format!("{mark}{root}"))
 }
 
-/// A byte order mark, and what follows it.
-fn split_mark(text: &str) -> (&str, &str) {
-    text.split_at(if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 })
-}
-
-fn parse(text: &str) -> Result<CstRootNode, Fault> {
-    let options = ParseOptions {
-        allow_comments: true,
-        allow_loose_object_property_names: false,
-        allow_trailing_commas: true,
-        allow_missing_commas: false,
-        allow_single_quoted_strings: false,
-        allow_hexadecimal_numbers: false,
-        allow_unary_plus_numbers: false,
-        allow_bare_decimal_point_numbers: false,
-        allow_non_finite_numbers: false,
-        allow_extended_string_escapes: false,
-    };
-    let (_, bare) = split_mark(text);
-    let root = CstRootNode::parse(bare, &options).map_err(|error| Fault {
-        line: Some(error.line_display()),
-        message: format!("this is no JSON: {} (column {})", error.kind(), error.column_display()),
-    })?;
-    match root.value() {
-        Some(value) if value.as_object().is_none() => Err(no_object()),
-        _ => Ok(root),
-    }
-}
-
 /// The lists of hooks: the event and its list.
 fn events(root: &CstRootNode) -> Result<Vec<(String, CstArray)>, Fault> {
     let Some(top) = root.object_value() else { return Ok(Vec::new()) };
@@ -176,10 +142,6 @@ fn events(root: &CstRootNode) -> Result<Vec<(String, CstArray)>, Fault> {
 fn once(object: &CstObject, name: &str) -> Result<(), Fault> {
     let many = object.properties().iter().filter(|property| property.decoded_name().as_deref() == Some(name)).count();
     if many > 1 { Err(Fault::new(format!("the key \"{name}\" stands there {many} times"))) } else { Ok(()) }
-}
-
-fn no_object() -> Fault {
-    Fault::new("this is no JSON object")
 }
 
 fn no_hooks() -> Fault {
@@ -236,7 +198,12 @@ mod tests {
         ] {
             for shape in [Shape::Claude, Shape::Cursor] {
                 let new = add_all(text, shape);
-                assert_eq!(find(&new, shape).unwrap(), wanted(shape, &Program::by_name()), "{new}");
+                let sorted = |mut hooks: Vec<(String, String)>| {
+                    hooks.sort();
+                    hooks
+                };
+                let wanted = wanted(shape, &Program::by_name());
+                assert_eq!(sorted(find(&new, shape).unwrap()), sorted(wanted), "{new}");
                 let left = strip(&new, shape).unwrap();
                 assert_eq!(find(&left, shape).unwrap(), [], "{left}");
                 assert!(!text.contains("say") || left.contains("say"));
