@@ -57,7 +57,7 @@ fn secrets(chance: &mut Chance) -> Vec<Secret> {
         (["npm", "_"].concat(), 36, ""),
         (["gl", "pat-"].concat(), 20, ""),
         (["h", "f_"].concat(), 34, ""),
-        (["SG", ".abcdefghijk23456789012.".into()].concat(), 43, ""),
+        (["SG", ".abcdefghijk23456789012."].concat(), 43, ""),
         ("DB_PASSWORD=".into(), 20, ""),
         ("Authorization: Bearer ".into(), 40, ""),
         ("postgres://svc:".into(), 18, "@db.internal:5432/app"),

@@ -94,7 +94,7 @@ mod tests {
             let text = render(kind, Path::new("/absent"), &Program::by_name()).unwrap();
             assert_eq!(is_intact(&text), Some(true), "{text}");
             assert_eq!(is_intact(&text.replace('\n', "\r\n")), Some(true));
-            assert_eq!(is_intact(&text.replace("git", "got")).unwrap_or_default(), false);
+            assert!(!is_intact(&text.replace("git", "got")).unwrap_or_default());
             assert!(!text.contains("@MARK@") && !text.contains("@PROGRAM@") && !text.contains("@INSTRUCTIONS@"));
             assert_eq!(called(&text).is_some(), kind == Kind::Plugin);
         }
