@@ -72,7 +72,7 @@ impl<R: BufRead> Document<R> {
     pub(super) fn next(&mut self, damage: &mut Damage) -> io::Result<Option<Piece>> {
         while !self.over {
             let chunk = self.source.fill_buf()?;
-            let chunk = chunk[..chunk.len().min(1 << 16)].to_vec();
+            let chunk = chunk[..chunk.len().min(1 << 12)].to_vec();
             if chunk.is_empty() {
                 self.over = true;
                 damage.note("cut_last_line", self.line);

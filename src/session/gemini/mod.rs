@@ -76,7 +76,7 @@ pub(super) fn read(
 }
 
 /// Whose message it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Role {
     User,
     Model,
@@ -202,32 +202,36 @@ impl<'o> Reading<'o> {
     fn synced(&mut self, messages: Option<&Value>, number: usize, damage: &mut Damage) {
         let messages = || messages.and_then(Value::as_array).into_iter().flatten();
         let ids: HashSet<&str> = messages().filter_map(|message| text(message, "id")).collect();
+        for (id, copy, original) in self.copies(&ids) {
+            self.messages[copy].gone = true;
+            self.at.insert(id, original);
+        }
         for message in messages() {
-            let Some(id) = text(message, "id") else { continue };
-            let Some(&at) = self.at.get(id) else {
+            if text(message, "id").is_some_and(|id| !self.at.contains_key(id)) {
                 self.message(message, true, number, damage);
-                continue;
-            };
-            let copy = &self.messages[at];
-            let before = |piece: &String| {
-                self.messages[..at].iter().position(|known| {
-                    !known.gone
-                        && known.role == copy.role
-                        && known.said.contains(piece)
-                        && !ids.contains(known.id.as_str())
-                })
-            };
-            let original = match copy.gone {
-                true => None,
-                false => {
-                    copy.said.iter().map(before).collect::<Option<Vec<usize>>>().and_then(|all| all.first().copied())
-                }
-            };
-            if let Some(original) = original {
-                self.messages[at].gone = true;
-                self.at.insert(id.to_owned(), original);
             }
         }
+    }
+
+    /// Of these messages those in which only is what stands before them in others: their id, and where both stand.
+    fn copies(&self, ids: &HashSet<&str>) -> Vec<(String, usize, usize)> {
+        let mut first: HashMap<(Role, &str), usize> = HashMap::new();
+        for (at, known) in self.messages.iter().enumerate() {
+            if !known.gone && !ids.contains(known.id.as_str()) {
+                for piece in &known.said {
+                    first.entry((known.role, piece)).or_insert(at);
+                }
+            }
+        }
+        let copy = |id: &&str| {
+            let at = *self.at.get(*id)?;
+            let message = self.messages.get(at).filter(|message| !message.gone)?;
+            let before =
+                |piece: &String| first.get(&(message.role, piece.as_str())).copied().filter(|known| *known < at);
+            let originals: Vec<usize> = message.said.iter().map(before).collect::<Option<_>>()?;
+            Some(((*id).to_owned(), at, *originals.first()?))
+        };
+        ids.iter().filter_map(copy).collect()
     }
 
     /// The session; `None` when there is nothing in it, or nothing of it may be kept.
