@@ -124,23 +124,26 @@ impl Input {
         }
     }
 
-    /// Whether it names an excluded path. What a patch writes into a file is content; what cannot be read is judged
-    /// as if all of it were a command.
-    pub(super) fn is_excluded(&self, exclusions: &Exclusions) -> bool {
+    /// Whether it names an excluded path, as seen from this folder or from the one that the input names. What a patch
+    /// writes into a file is content; what cannot be read is judged as if all of it were a command.
+    pub(super) fn is_excluded(&self, exclusions: &Exclusions, folder: Option<&str>) -> bool {
         if self.patch().is_some_and(|patch| files(patch).iter().any(|file| exclusions.path(file))) {
             return true;
         }
+        let script = |text: &str| exclusions.names_in(folder, text) || exclusions.names_in(folder, &unescaped(text));
         match self {
             Input::Raw(text) if text.trim_start().starts_with(PATCH) => false,
-            Input::Raw(text) => exclusions.names(text) || exclusions.names(&unescaped(text)),
-            Input::Read(Value::Object(fields)) => fields.iter().any(|(name, value)| match (name.as_str(), value) {
-                ("patch" | "input", Value::String(text)) if text.contains(PATCH) => false,
-                ("source" | "code", Value::String(text)) => {
-                    exclusions.names(text) || exclusions.names(&unescaped(text))
-                }
-                _ => exclusions.input(&serde_json::json!({ name: value })),
-            }),
-            Input::Read(value) => exclusions.input(value),
+            Input::Raw(text) => script(text),
+            Input::Read(Value::Object(fields)) => {
+                let named = ["workdir", "working_directory"].iter().find_map(|name| fields.get(*name)?.as_str());
+                let folder = named.or(folder);
+                fields.iter().any(|(name, value)| match (name.as_str(), value) {
+                    ("patch" | "input", Value::String(text)) if text.contains(PATCH) => false,
+                    ("source" | "code", Value::String(text)) => script(text),
+                    _ => exclusions.input_in(folder, &serde_json::json!({ name: value })),
+                })
+            }
+            Input::Read(value) => exclusions.input_in(folder, value),
         }
     }
 }
@@ -245,14 +248,16 @@ mod tests {
             "await tools.exec_command({cmd: [\"cat\", \".env\"]});",
             "{\"cmd\":\"cat .env\"",
         ] {
-            assert!(read(arguments).is_excluded(&exclusions), "{arguments}");
+            assert!(read(arguments).is_excluded(&exclusions, None), "{arguments}");
         }
+        let here = read(r#"{"cmd":"cat key","workdir":"/p/secrets"}"#);
+        assert!(here.is_excluded(&exclusions, None));
         for arguments in [
             "*** Begin Patch\n*** Update File: a.md\n+cat .env\n*** End Patch",
             r#"{"patch":"*** Begin Patch\n*** Update File: a.md\n+.env\n*** End Patch"}"#,
             r#"{"cmd":"ls src"}"#,
         ] {
-            assert!(!read(arguments).is_excluded(&exclusions), "{arguments}");
+            assert!(!read(arguments).is_excluded(&exclusions, None), "{arguments}");
         }
     }
 }

@@ -96,8 +96,8 @@ impl Reading<'_> {
         if block.starts_with("<turn_aborted>") {
             self.stop(place);
         } else if block.starts_with("<user_shell_command>") {
-            let exclusions = self.policy.as_ref().unwrap_or(self.options.policy).exclusions.clone();
-            if !exclusions.names(block) {
+            let command = block.split_once("<command>").and_then(|(_, rest)| rest.split("</command>").next());
+            if !self.exclusions().names_in(self.here.as_deref(), command.unwrap_or(block)) {
                 self.push(&key, place, Kind::Other, Speaker::System, block);
             }
         } else if ["<subagent_notification>", "<hook_prompt", "<user_action>"].iter().any(|tag| block.starts_with(tag))

@@ -14,6 +14,7 @@ mod telling;
 use std::collections::HashMap;
 use std::io::{self, BufRead};
 use std::path::Path;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 
@@ -26,7 +27,7 @@ pub(super) use self::telling::{INDEX, is_index, is_state_file, is_telling};
 use super::builder::{self, Event, digest};
 use super::json_lines::{self, Format};
 use super::lines::{self, Damage, Lines};
-use super::{Observation, ObservationKind as Kind, Policy, ReadOptions, Session, Speaker};
+use super::{Exclusions, Observation, ObservationKind as Kind, Policy, ReadOptions, Session, Speaker};
 
 const FORMAT: Format = Format { starts: &["{\"timestamp\":", "{\"type\":", "{\"payload\":"], is_telling };
 
@@ -104,6 +105,8 @@ struct Reading<'o> {
     /// The id in the file's name.
     name: String,
     policy: Option<Policy>,
+    /// The folder that the model works in now.
+    here: Option<String>,
     head: Head,
     origin: Origin,
     started: Option<Timestamp>,
@@ -129,6 +132,7 @@ impl<'o> Reading<'o> {
             options,
             name,
             policy: None,
+            here: None,
             head: Head::default(),
             origin: Origin::default(),
             started: None,
@@ -220,13 +224,16 @@ impl<'o> Reading<'o> {
 
     fn context(&mut self, context: &Fields) {
         let inner = context.fields("turn_context");
-        self.is_in(context.word("cwd").or_else(|| inner.as_ref()?.word("cwd")).as_deref());
+        let cwd = context.word("cwd").or_else(|| inner.as_ref()?.word("cwd"));
+        self.is_in(cwd.as_deref());
+        self.here = cwd.map(std::borrow::Cow::into_owned).or(self.here.take());
     }
 
     /// The session's folder: the first that is told.
     fn is_in(&mut self, cwd: Option<&str>) {
         if self.head.cwd.is_none() && cwd.is_some() {
             self.head.cwd = cwd.map(str::to_owned);
+            self.here.clone_from(&self.head.cwd);
             self.policy = Some(self.options.policy.for_cwd(cwd));
         }
     }
@@ -236,10 +243,15 @@ impl<'o> Reading<'o> {
         self.policy.as_ref().is_some_and(|policy| policy.metadata_only || !policy.enabled)
     }
 
+    fn exclusions(&self) -> Arc<Exclusions> {
+        self.policy.as_ref().unwrap_or(self.options.policy).exclusions.clone()
+    }
+
     fn compaction(&mut self, summary: Option<&str>, place: Place) {
         const PLAIN: &str = "Context compacted";
         if self.compacted {
             // Several lines tell of it, and not all of them say what was kept.
+            let summary = summary.filter(|summary| !self.exclusions().mentioned(summary));
             if let (Some(summary), Some(item)) = (summary, self.items.last_mut())
                 && item.observation.body == PLAIN
             {
@@ -279,8 +291,7 @@ impl<'o> Reading<'o> {
         if self.is_closed() || id.and_then(|id| self.calls.get(id)).is_some_and(|call| call.called || call.dropped) {
             return;
         }
-        let exclusions = self.policy.as_ref().unwrap_or(self.options.policy).exclusions.clone();
-        let dropped = input.is_excluded(&exclusions);
+        let dropped = input.is_excluded(&self.exclusions(), self.here.as_deref());
         let tool = input.tool(name);
         match id {
             None => self.nameless_dropped |= dropped,
@@ -308,10 +319,12 @@ impl<'o> Reading<'o> {
         if self.is_closed() {
             return;
         }
+        let exclusions = self.exclusions();
+        let body = exclusions.without_excluded_lines(&output.body);
         let Some(id) = id.filter(|id| !id.is_empty()) else {
             if !self.nameless_dropped {
                 let key = format!("result {}", output.body);
-                self.event(&key, place, Kind::ToolResult, Speaker::Tool, None, None, None, &output.body, output.exit);
+                self.event(&key, place, Kind::ToolResult, Speaker::Tool, None, None, None, &body, output.exit);
             }
             return;
         };
@@ -326,7 +339,7 @@ impl<'o> Reading<'o> {
                 known.exit = output.exit;
             }
             if known.body.trim().is_empty() {
-                known.body = builder::body(self.options.redactor, &output.body);
+                known.body = builder::body(self.options.redactor, &body);
                 known.title = builder::first_line(&known.body);
             }
             return;
@@ -335,10 +348,14 @@ impl<'o> Reading<'o> {
         let tool = call.tool.clone();
         let (kind, speaker) = (Kind::ToolResult, Speaker::Tool);
         let key = format!("result {id}");
-        self.event(&key, place, kind, speaker, tool.as_deref(), Some(id), None, &output.body, output.exit);
+        self.event(&key, place, kind, speaker, tool.as_deref(), Some(id), None, &body, output.exit);
     }
 
+    /// What somebody said. What the program wrote of an excluded path is left out.
     fn push(&mut self, key: &str, place: Place, kind: Kind, speaker: Speaker, body: &str) {
+        if speaker == Speaker::System && self.exclusions().mentioned(body) {
+            return;
+        }
         self.event(key, place, kind, speaker, None, None, None, body, None);
     }
 

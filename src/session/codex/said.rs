@@ -24,6 +24,9 @@ pub(super) enum Stream {
     Completed = 4,
 }
 
+/// How many sayings are looked back at.
+const NEAR: usize = 256;
+
 /// What was said in the turn so far.
 #[derive(Debug, Default)]
 pub(super) struct Said {
@@ -50,6 +53,9 @@ impl Said {
         }
         if who == Who::Model {
             self.answers.insert(key.clone());
+        }
+        if self.open.len() == NEAR {
+            self.open.remove(0);
         }
         self.open.push((who, key, stream as u8));
         true

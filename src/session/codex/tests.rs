@@ -303,6 +303,7 @@ fn an_excluded_path_takes_the_call_and_every_telling_of_its_result_along() {
         vec![gave, asked],
         vec![patch, patched],
         vec![typed],
+        vec![user(&format!("<subagent_notification>{secret} in .env</subagent_notification>"))],
         vec![
             item(json!({"type": "function_call", "name": "read", "arguments": {"path": "/p/.env"}})),
             item(json!({"type": "function_call_output", "output": secret})),
@@ -314,6 +315,20 @@ fn an_excluded_path_takes_the_call_and_every_telling_of_its_result_along() {
         assert!(!serde_json::to_string(&session).unwrap().contains(secret));
         assert_eq!(session.observations.len(), 2);
     }
+}
+
+#[test]
+fn lines_of_excluded_files_are_left_out_of_what_other_calls_gave() {
+    let policy = Policy::new(true, false, &[".env*".into()]).unwrap();
+    let lines = [
+        meta("s"),
+        user("go"),
+        call("a", json!({"cmd": "grep -rn key"})),
+        output("a", "Process exited with code 0\nOutput:\nsrc/a.rs:1:key()\n.env:2:key=hidden words\n"),
+    ];
+    let session = with_policy(&lines, &policy).unwrap();
+    let body = &session.observations[2].body;
+    assert!(body.contains("src/a.rs:1:key()") && !body.contains("hidden words"), "{body}");
 }
 
 #[test]
@@ -434,14 +449,20 @@ fn damage_costs_what_is_damaged_only() {
 }
 
 #[test]
-fn every_beginning_of_a_file_is_read_without_a_crash() {
+fn a_file_that_is_cut_or_spoilt_anywhere_is_read_without_a_crash() {
     for name in ["made-fork.jsonl", "real-script-tools.jsonl", "real-payload-first.jsonl"] {
         let bytes = std::fs::read(fixture(name)).unwrap();
-        for end in (0..bytes.len()).step_by(41) {
+        for end in (0..bytes.len()).step_by(97) {
             let dir = tempfile::tempdir().unwrap();
             let path = dir.path().join("s.jsonl");
             std::fs::write(&path, &bytes[..end]).unwrap();
             read_with(&path, &open());
+            for spoilt in [b'"', b'{', b'\\', b'\n', 0x80] {
+                let mut bytes = bytes.clone();
+                bytes[end] = spoilt;
+                std::fs::write(&path, bytes).unwrap();
+                read_with(&path, &open());
+            }
         }
     }
 }
