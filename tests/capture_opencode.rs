@@ -108,6 +108,13 @@ fn listing(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     entries.map(|e| (e.file_name().to_string_lossy().into_owned(), fs::read(e.path()).unwrap())).collect()
 }
 
+/// As [`listing`], with sizes and times instead of bytes: reading a file would end this process's locks on it.
+fn looks(folder: &Path) -> BTreeMap<String, (u64, std::time::SystemTime)> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+    let look = |meta: fs::Metadata| (meta.len(), meta.modified().unwrap());
+    entries.map(|e| (e.file_name().to_string_lossy().into_owned(), look(e.metadata().unwrap()))).collect()
+}
+
 #[test]
 fn all_forms_of_a_session_make_one_session_in_any_order_and_a_second_time_changes_nothing() {
     let mut held = Vec::new();
@@ -187,7 +194,7 @@ fn each_file_that_cannot_be_read_is_told_in_clear_words_and_the_rest_is_captured
     session(&good, "ses_good", &sandbox.dir);
     turn(&good, "ses_good", 1, "user", "keep the good ones");
     drop(good);
-    let before = listing(&place);
+    let before = looks(&place);
     let report = report(&sandbox, &["capture", place.to_str().unwrap()]);
     let told: BTreeMap<String, &str> = report["failed"]
         .as_array()
@@ -208,7 +215,7 @@ fn each_file_that_cannot_be_read_is_told_in_clear_words_and_the_rest_is_captured
     assert!(passed[1].contains("without OpenCode's tables"), "{passed:?}");
     let ids: Vec<String> = sessions(&report).into_keys().collect();
     assert_eq!(ids, [MADE, "ses_good"]);
-    assert!(before == listing(&place));
+    assert!(before == looks(&place));
     // Named itself it is.
     let other = place.join("other.db").display().to_string();
     let (_, err) = sandbox.fails(1, &["capture", &other]);

@@ -110,6 +110,11 @@ impl Remembered {
         self.added.insert(key(path), entry);
     }
 
+    /// Takes back what [`add`](Remembered::add) noted of a file.
+    pub fn forget(&mut self, path: &Path) {
+        self.added.remove(&key(path));
+    }
+
     /// Writes what was added. Another process may have added more meanwhile; failing is no failure.
     pub fn save(self) {
         let Some(folder) = self.place.parent().filter(|_| !self.added.is_empty()) else { return };

@@ -33,7 +33,7 @@ pub use own::MARKER as OWN_SESSION_MARKER;
 pub use own_words::{GAP, own_words};
 pub use page::page;
 pub use policy::Policy;
-pub use read::{From, Outcome, ReadOptions, Warning, further_files, read};
+pub use read::{From, Outcome, ReadOptions, Warning, further_files, read, read_in_batches};
 pub use redact::{BadPattern, MARK as REDACTION_MARK, Redactor};
 pub use retain::retain;
 pub use store::{Captured, Meta, REFS, Stored, at, capture, list, load, stored};

@@ -80,7 +80,16 @@ pub fn read(path: &Path, from: From, options: ReadOptions) -> io::Result<(Outcom
         Recognised::Empty => Vec::new(),
         Recognised::Unknown(line) => return Ok((Outcome::Unrecognised(line), Vec::new())),
         Recognised::Markdown => markdown::read(&std::fs::read(path)?, path, options, &mut damage).into_iter().collect(),
-        Recognised::Database => opencode::read_database(path, options, &mut damage)?,
+        Recognised::Database => {
+            let mut database = opencode::open_database(path, options)?;
+            let mut all = Vec::new();
+            loop {
+                match database.next(&mut damage)? {
+                    sessions if sessions.is_empty() => break all,
+                    sessions => all.extend(sessions),
+                }
+            }
+        }
         Recognised::As(form) => {
             let source = BufReader::with_capacity(1 << 18, unpacked(path)?);
             match form {
@@ -96,11 +105,46 @@ pub fn read(path: &Path, from: From, options: ReadOptions) -> io::Result<(Outcom
     Ok((Outcome::Sessions(sessions), damage.warnings(&name)))
 }
 
+/// Reads a database as [`read`] does, but in batches: each, with what was damaged in it, goes to `take` before the next
+/// is read. False, and nothing was done, when the file is no database.
+///
+/// # Errors
+/// Those of `take`; trouble with the file goes to it.
+pub fn read_in_batches<E>(
+    path: &Path,
+    from: From,
+    options: ReadOptions,
+    mut take: impl FnMut(io::Result<(Outcome, Vec<Warning>)>) -> Result<(), E>,
+) -> Result<bool, E> {
+    let is_database = magic(path).is_ok_and(|head| head == SQLITE) && codex::is_state_file(path).is_ok_and(|is| !is);
+    if !matches!(from, From::Auto | From::OpenCode) || !is_database {
+        return Ok(false);
+    }
+    let name = options.redactor.redact(&path.to_string_lossy()).into_owned();
+    let mut database = match opencode::open_database(path, options) {
+        Ok(database) => database,
+        Err(error) => return take(Err(error)).map(|()| true),
+    };
+    let mut first = true;
+    loop {
+        let mut damage = Damage::default();
+        match database.next(&mut damage) {
+            Err(error) => return take(Err(error)).map(|()| true),
+            Ok(sessions) if sessions.is_empty() && !first => return Ok(true),
+            Ok(sessions) => take(Ok((Outcome::Sessions(sessions), damage.warnings(&name))))?,
+        }
+        first = false;
+    }
+}
+
 /// The further files that a session's file stands for, wherever an agent keeps one session in several: nothing has
 /// changed in the session while none of them has.
 pub fn further_files(path: &Path) -> Vec<PathBuf> {
     opencode::further_files(path)
 }
+
+/// How a SQLite database begins.
+const SQLITE: &[u8] = b"SQLite format 3\0";
 
 /// How files begin in which no session can stand, and what to say of them.
 const FOREIGN: [(&[u8], &str); 4] = [
@@ -149,10 +193,10 @@ const LOOKED_AT: usize = 200;
 fn recognise(path: &Path, from: From, redactor: &Redactor) -> io::Result<Recognised> {
     let asked = |format: From| from == From::Auto || from == format;
     let head = magic(path)?;
-    if head == b"SQLite format 3\0" && codex::is_state_file(path)? {
+    if head == SQLITE && codex::is_state_file(path)? {
         return Ok(Recognised::Unknown(codex::INDEX.to_owned()));
     }
-    if head == b"SQLite format 3\0" && asked(From::OpenCode) {
+    if head == SQLITE && asked(From::OpenCode) {
         return Ok(Recognised::Database);
     }
     if let Some((_, what)) = FOREIGN.iter().find(|(magic, _)| head.starts_with(magic)) {
@@ -190,6 +234,9 @@ fn recognise(path: &Path, from: From, redactor: &Redactor) -> io::Result<Recogni
         path.extension().is_some_and(|e| ["md", "markdown", "txt"].iter().any(|known| e.eq_ignore_ascii_case(known)));
     let note =
         from == From::Markdown || from == From::Auto && (noted || first.starts_with("# ") || first.starts_with("---"));
+    if binary && path.extension().is_some_and(|end| end.eq_ignore_ascii_case("db")) {
+        return Ok(Recognised::Unknown("no SQLite database, or an encrypted one".to_owned()));
+    }
     Ok(if note && !binary { Recognised::Markdown } else { Recognised::Unknown(first) })
 }
 

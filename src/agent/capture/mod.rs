@@ -205,7 +205,13 @@ pub fn capture(
         let mut wanted = Vec::with_capacity(files.len());
         for file in files {
             match work.is_to_be_read(file)? {
-                Some(stamp) => wanted.push((file, stamp)),
+                Some(stamp) => {
+                    if work.take_database(file, &stamp, how)? {
+                        step();
+                    } else {
+                        wanted.push((file, stamp));
+                    }
+                }
                 None => step(),
             }
         }
@@ -261,6 +267,21 @@ impl Work<'_> {
             }
         };
         Ok(if self.is_unchanged(file, &stamp)? { None } else { Some(stamp) })
+    }
+
+    /// Reads a database and takes it batch by batch; false when the file is none. What came in several batches is read
+    /// again the next time.
+    fn take_database(&mut self, file: &Found, stamp: &Stamp, how: ReadOptions) -> Result<bool, Error> {
+        let mut batches = 0;
+        let read = session::read_in_batches(&file.path, self.options.from, how, |read| {
+            batches += 1;
+            self.take(file, stamp.clone(), read)
+        })?;
+        if batches > 1 {
+            self.waiting.retain(|(path, ..)| *path != file.path);
+            self.remembered.forget(&file.path);
+        }
+        Ok(read)
     }
 
     /// What was read of a file.

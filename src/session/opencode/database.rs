@@ -14,16 +14,48 @@ use super::{foreign, json as document, open, second};
 use crate::session::lines::Damage;
 use crate::session::{ReadOptions, Session};
 
-/// Reads all sessions of a database.
-///
-/// # Errors
-/// In words, when it is locked, damaged, or none of OpenCode's.
-pub(super) fn read(path: &Path, options: ReadOptions, damage: &mut Damage) -> io::Result<Vec<Session>> {
-    let database = open::open(path)?;
-    let tables = Tables::find(&database.connection)?;
-    let sessions = tables.sessions(&database.connection, options, damage).map_err(open::in_words)?;
-    database.check()?;
-    Ok(sessions)
+/// How many bytes of text are held before they are given away.
+const BATCH: usize = 16 << 20;
+
+/// The sessions of a database, in batches, so that not all of it has to be held at a time.
+pub struct Batches<'o> {
+    database: open::Database,
+    tables: Tables,
+    options: ReadOptions<'o>,
+    /// The records of the sessions that were not read yet.
+    records: std::vec::IntoIter<About>,
+}
+
+impl<'o> Batches<'o> {
+    /// Opens a database.
+    ///
+    /// # Errors
+    /// In words, when it is locked, damaged, or none of OpenCode's.
+    pub(super) fn open(path: &Path, options: ReadOptions<'o>) -> io::Result<Batches<'o>> {
+        let database = open::open(path)?;
+        let tables = Tables::find(&database.connection)?;
+        let records = tables.records(&database.connection).map_err(open::in_words)?.into_iter();
+        Ok(Batches { database, tables, options, records })
+    }
+
+    /// The next sessions; none when all were read.
+    ///
+    /// # Errors
+    /// In words, when the rest cannot be read, or what was read cannot be relied on.
+    pub(in crate::session) fn next(&mut self, damage: &mut Damage) -> io::Result<Vec<Session>> {
+        let (mut sessions, mut held) = (Vec::new(), 0);
+        while held < BATCH
+            && let Some(about) = self.records.next()
+        {
+            let read = self.tables.session(&self.database.connection, about, self.options, damage);
+            if let Some(session) = read.map_err(open::in_words)? {
+                held += session.observations.iter().map(|o| o.body.len()).sum::<usize>();
+                sessions.push(session);
+            }
+        }
+        self.database.check()?;
+        Ok(sessions)
+    }
 }
 
 /// The tables that are there, as questions to them.
@@ -97,12 +129,7 @@ impl Tables {
         Ok(Tables { sessions: sessions.into_iter().flatten().collect(), messages, whole })
     }
 
-    fn sessions(
-        &self,
-        connection: &Connection,
-        options: ReadOptions,
-        damage: &mut Damage,
-    ) -> rusqlite::Result<Vec<Session>> {
+    fn records(&self, connection: &Connection) -> rusqlite::Result<Vec<About>> {
         let mut records: BTreeMap<String, Value> = BTreeMap::new();
         for question in &self.sessions {
             let mut statement = connection.prepare(question)?;
@@ -112,15 +139,21 @@ impl Tables {
                 records.insert(id, value);
             }
         }
-        let mut sessions = Vec::new();
-        for (id, value) in records {
-            let Some(about) = About::read(&value) else { continue };
-            let mut reading = Reading::new(about, options);
-            let known = self.parted(connection, &id, &mut reading, damage)?;
-            self.whole(connection, &id, &known, &mut reading, damage)?;
-            sessions.extend(reading.finish());
-        }
-        Ok(sessions)
+        Ok(records.values().filter_map(About::read).collect())
+    }
+
+    fn session(
+        &self,
+        connection: &Connection,
+        about: About,
+        options: ReadOptions,
+        damage: &mut Damage,
+    ) -> rusqlite::Result<Option<Session>> {
+        let id = about.id.clone();
+        let mut reading = Reading::new(about, options);
+        let known = self.parted(connection, &id, &mut reading, damage)?;
+        self.whole(connection, &id, &known, &mut reading, damage)?;
+        Ok(reading.finish())
     }
 
     /// Reads the messages that have parts; their ids, and when the last of them was done.
@@ -230,8 +263,11 @@ fn dated(data: ValueRef, at: Option<f64>, damage: &mut Damage) -> Option<Value> 
     Some(value)
 }
 
+/// The columns of a table; of a view, which could be any program, there are none.
 fn columns(connection: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
-    let mut statement = connection.prepare("SELECT name FROM pragma_table_info(?1)")?;
+    let question =
+        "SELECT c.name FROM sqlite_schema t, pragma_table_info(t.name) c WHERE t.type = 'table' AND t.name = ?1";
+    let mut statement = connection.prepare(question)?;
     statement.query_map([table], |row| row.get(0))?.collect()
 }
 

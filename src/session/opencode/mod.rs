@@ -12,6 +12,7 @@ mod tree;
 use std::io::{self, BufRead, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
+pub(super) use self::database::Batches;
 use self::parts::{About, Reading};
 use super::lines::Damage;
 use super::{ReadOptions, Session};
@@ -71,12 +72,12 @@ pub(super) fn read(
     Ok(reading.finish().into_iter().collect())
 }
 
-/// Reads the sessions of a database, without a trace in its folder.
+/// Opens a database, to read its sessions without a trace in its folder.
 ///
 /// # Errors
 /// In words, when it is locked, damaged, or none of OpenCode's.
-pub(super) fn read_database(path: &Path, options: ReadOptions, damage: &mut Damage) -> io::Result<Vec<Session>> {
-    database::read(path, options, damage)
+pub(super) fn open_database<'o>(path: &Path, options: ReadOptions<'o>) -> io::Result<Batches<'o>> {
+    Batches::open(path, options)
 }
 
 /// The further files that a session file stands for: of a storage tree's record its messages and parts, of a database

@@ -35,7 +35,7 @@ pub(super) fn open(path: &Path) -> io::Result<Database> {
     let logged = fs::metadata(&wal).is_ok_and(|wal| wal.len() > 0);
     let mut database = if !uses_log(&path)? || logged && shm.exists() {
         // Locks keep the state still while it is read. Everything that SQLite needs is there already.
-        Database { connection: connect(&path.to_string_lossy(), false)?, unlocked: None, _copy: None }
+        Database { connection: connect(&path, false)?, unlocked: None, _copy: None }
     } else if logged {
         // With no index beside its log the database is nobody's now, and SQLite would make one.
         refuse_locked(&path)?;
@@ -43,7 +43,7 @@ pub(super) fn open(path: &Path) -> io::Result<Database> {
     } else {
         // Nobody has it open, and opening it in the ordinary way would make a log and an index.
         refuse_locked(&path)?;
-        let connection = connect(&format!("{}?immutable=1", uri(&path)), true)?;
+        let connection = connect(Path::new(&format!("{}?immutable=1", uri(&path))), true)?;
         Database { connection, unlocked: Some((path, look)), _copy: None }
     };
     begin(&mut database.connection)?;
@@ -88,7 +88,7 @@ pub(super) fn in_words(error: rusqlite::Error) -> io::Error {
 
 const LOCKED: &str = "the database is locked by another program; try again";
 
-fn connect(name: &str, uri: bool) -> io::Result<Connection> {
+fn connect(name: &Path, uri: bool) -> io::Result<Connection> {
     let mut flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     flags.set(OpenFlags::SQLITE_OPEN_URI, uri);
     let connection = Connection::open_with_flags(name, flags).map_err(in_words)?;
@@ -113,7 +113,7 @@ fn copied(path: &Path, wal: &Path) -> io::Result<Database> {
     fs::copy(path, &copy)?;
     fs::copy(wal, beside(&copy, "-wal"))?;
     writable(&copy)?;
-    let connection = connect(&copy.to_string_lossy(), false)?;
+    let connection = connect(&copy, false)?;
     Ok(Database { connection, unlocked: None, _copy: Some(folder) })
 }
 

@@ -245,6 +245,8 @@ fn what_is_no_database_of_opencode_is_told_by_what_is_missing() {
         refused(&path)
     };
     assert_eq!(made("other.db", "CREATE TABLE t(x)"), "a SQLite database without OpenCode's tables");
+    let view = format!("{} CREATE VIEW message AS SELECT 1 AS id;", FIRST.replace("TABLE message(", "TABLE other("));
+    assert!(made("view.db", &view).contains("the table `message`"));
     let only =
         made("only.db", "CREATE TABLE message(id TEXT PRIMARY KEY, session_id TEXT NOT NULL, data TEXT NOT NULL)");
     assert!(only.ends_with("form that is not known: the table `session`, the table `part` is not there"), "{only}");
