@@ -375,25 +375,26 @@ fn value(chars: &mut Chars) -> Value {
     match chars.peek().copied() {
         Some('{') => {
             chars.next();
-            name = chars.by_ref().take_while(|c| *c != '}').collect();
-            // What it is when it is not set: `${A:-.env}`.
-            if let Some((_, default)) = name.split_once(['-', '=', '+']) {
-                return Value::Known(default.to_owned());
+            while let Some(c) = chars.next_if(|c| c.is_ascii_alphanumeric() || "_!".contains(*c)) {
+                name.push(c);
+            }
+            // One that is not closed within the word is none.
+            let rest: String = chars.clone().take(256).take_while(|c| !c.is_whitespace()).collect();
+            if let Some(end) = rest.find('}') {
+                chars.by_ref().take(rest[..end].chars().count() + 1).for_each(drop);
+                // What it is when it is not set: `${A:-.env}`.
+                let default = rest[..end].trim_start_matches(':').strip_prefix(['-', '=', '+']);
+                if let Some(default) = default {
+                    return Value::Known(default.to_owned());
+                }
             }
         }
         Some('(') if chars.clone().nth(1) == Some('(') => {
             // A sum holds no path, but for commands in it.
-            let sum: String = chars
-                .clone()
-                .take(256)
-                .scan(' ', |last, c| {
-                    let over = *last == ')' && c == ')';
-                    *last = c;
-                    (!over).then_some(c)
-                })
-                .collect();
-            if !sum.contains("$(") && !sum.contains('`') {
-                chars.by_ref().take(sum.chars().count() + 1).for_each(drop);
+            let sum: String = chars.clone().take(256).collect();
+            let end = sum.find("))").filter(|end| !sum[..*end].contains("$(") && !sum[..*end].contains(['`', '\n', '\'', '"']));
+            if let Some(end) = end {
+                chars.by_ref().take(sum[..end].chars().count() + 2).for_each(drop);
             }
         }
         Some(c) if c.is_ascii_alphanumeric() || c == '_' => {

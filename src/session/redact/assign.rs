@@ -1,8 +1,10 @@
 //! Values that are given to a name that says what they are: `DB_PASSWORD=…`, `"api_key": "…"`, `--token …`.
 
+use std::borrow::Cow;
+
 use super::names::is_telling;
 use super::tokens::has_digit;
-use super::{MARK, Span, ceil, floor, placeholder};
+use super::{MARK, Span, ceil, floor, placeholder, without_marks};
 
 /// How far a value is looked at; one that goes on beyond is taken to its end.
 const WINDOW: usize = 4096;
@@ -181,9 +183,12 @@ fn quoted(rest: &str, quote: u8, escapes: usize, shell: bool) -> usize {
 }
 
 fn is_secret(found: &Assignment) -> bool {
-    let value = found.value;
+    let value: &str = &match found.value.contains(MARK) {
+        true => Cow::Owned(without_marks(found.value)),
+        false => Cow::Borrowed(found.value),
+    };
     let bare = value.trim_matches(['"', '\'']);
-    if value.contains(MARK) || placeholder::is(bare) || is_path(bare) {
+    if bare.is_empty() || placeholder::is(bare) || is_path(bare) {
         return false;
     }
     let letter = value.bytes().any(|b| b.is_ascii_alphabetic());

@@ -241,7 +241,7 @@ impl Redactor {
         let mut covered = 0;
         for hit in self.words.find_overlapping_iter(text) {
             let (start, end) = (hit.start(), hit.end());
-            if start < covered || marked && is_in_mark(text, start) {
+            if start < covered || marked && end_of_mark(text, start).is_some() {
                 continue;
             }
             let before = found.len();
@@ -296,25 +296,44 @@ fn replaced(text: &str, spans: &[Span]) -> String {
     out
 }
 
-/// Most bytes that a mark has: its words tell of secrets, and are none.
-const LONGEST_MARK: usize = 48;
+/// Most bytes that a kind has, and most digits in it.
+const LONGEST_KIND: usize = 24;
+const MOST_DIGITS: usize = 2;
 
-/// Whether a place is inside a mark that was set before.
-fn is_in_mark(text: &str, at: usize) -> bool {
-    let near = &text[ceil(text, at.saturating_sub(LONGEST_MARK))..at];
-    near.rfind(MARK).is_some_and(|mark| !near[mark..].contains(']'))
+/// The length of the mark that a text begins with: one that we could have set, so that a secret cannot pass as its kind.
+fn mark(text: &str) -> Option<usize> {
+    let kind = text.strip_prefix(MARK)?;
+    let kind = &kind[..kind.as_bytes().iter().take(LONGEST_KIND + 1).position(|b| *b == b']')?];
+    let letters = kind.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
+    let digits = kind.bytes().filter(u8::is_ascii_digit).count();
+    (letters && digits <= MOST_DIGITS).then_some(MARK.len() + kind.len() + 1)
+}
+
+/// The end of the mark that a place is inside of: its words tell of secrets, and are none.
+fn end_of_mark(text: &str, at: usize) -> Option<usize> {
+    let from = ceil(text, at.saturating_sub(MARK.len() + LONGEST_KIND));
+    let start = from + text[from..at].rfind(MARK)?;
+    mark(&text[start..]).map(|length| start + length).filter(|end| *end > at)
+}
+
+/// A text without its marks.
+fn without_marks(text: &str) -> String {
+    let whole = Span { start: 0, end: text.len(), kind: "" };
+    around_marks(text, whole).iter().map(|part| &text[part.start..part.end]).collect()
 }
 
 /// The parts of a span that are no marks.
 fn around_marks(text: &str, span: Span) -> Vec<Span> {
     let mut parts = Vec::new();
-    let mut at = span.start;
-    if is_in_mark(text, at) {
-        at = text[at..span.end].find(']').map_or(span.end, |end| at + end + 1);
-    }
-    while let Some(mark) = text[at..span.end].find(MARK).map(|mark| at + mark) {
-        parts.push(Span { start: at, end: mark, ..span });
-        at = text[mark..span.end].find(']').map_or(span.end, |end| mark + end + 1);
+    let mut at = end_of_mark(text, span.start).unwrap_or(span.start).min(span.end);
+    let mut from = at;
+    while let Some(start) = text[from..span.end].find(MARK).map(|start| from + start) {
+        from = start + MARK.len();
+        if let Some(length) = mark(&text[start..]) {
+            parts.push(Span { start: at, end: start, ..span });
+            at = (start + length).min(span.end);
+            from = at;
+        }
     }
     parts.push(Span { start: at, ..span });
     parts.retain(|part| !text[part.start..part.end].trim().is_empty());

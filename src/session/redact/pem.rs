@@ -56,6 +56,7 @@ impl Blocks {
 
 /// A block whose head is missing: from the start of its base64 lines.
 fn closed(text: &str, dashes: usize, end: usize, least: usize) -> Option<Span> {
+    let dashes = dashes.max(least);
     let mut from = dashes;
     let before = &text[least..dashes];
     // On one line with escaped breaks, as inside JSON.
