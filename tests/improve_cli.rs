@@ -266,9 +266,9 @@ fn what_was_kept_long_enough_goes() {
     let name = format!("refs/memory/sessions/{id}");
     sandbox.now = Some("2026-07-15T00:00:00Z".into());
     sandbox.run(&["improve"]);
-    assert_eq!(sandbox.tree(&name), ["meta.json", "page.md"], "after 90 days the observations are gone");
+    assert_eq!(sandbox.tree(&name), ["ids", "meta.json", "page.md"], "after 90 days the observations are gone");
     sandbox.run(&["capture", &fixture("made-twin-laptop")]);
-    assert_eq!(sandbox.tree(&name), ["meta.json", "page.md"], "and do not come back");
+    assert_eq!(sandbox.tree(&name), ["ids", "meta.json", "page.md"], "and do not come back");
     sandbox.now = Some("2027-06-01T00:00:00Z".into());
     sandbox.run(&["improve"]);
     assert_eq!(sandbox.refs("refs/memory/sessions/"), "", "after a year the session is gone");

@@ -26,6 +26,19 @@ pub fn confirm(ctx: &Context, question: &str) -> Result<bool> {
     Ok(answer.is_some_and(|answer| is_yes(&answer)))
 }
 
+/// As [`confirm`], of what an agent must not do to the record of its own work: refused under one, whatever `--yes`
+/// says.
+///
+/// # Errors
+/// `needs_person` under an agent; else as [`confirm`].
+pub fn confirm_by_person(ctx: &Context, question: &str) -> Result<bool> {
+    match under_agent() {
+        Some(variable) => Err(needs_person(question, &format!("{variable} is set: this runs under an agent"))
+            .hint("run the same command yourself, outside of the agent")),
+        None => confirm(ctx, question),
+    }
+}
+
 /// Asks until one of the keys is typed; `None` at the end of the input. `choices` are keys with what they do; `?`
 /// lists them.
 ///

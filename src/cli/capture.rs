@@ -43,6 +43,10 @@ pub struct Args {
     #[arg(long, value_name = "ID")]
     session: Option<String>,
 
+    /// Also when that session was forgotten: it comes back
+    #[arg(long, requires = "session")]
+    again: bool,
+
     /// Read an agent's hook input on standard input and capture the session it tells of; never fails, says nothing
     #[arg(long, conflicts_with_all = ["paths", "since", "session"])]
     hook: bool,
@@ -108,6 +112,8 @@ pub struct Shown {
     nothing: usize,
     /// How many sessions are our own, which are never learned from.
     own: usize,
+    /// The ids of sessions that were forgotten or expired: they stay away.
+    forgotten: Vec<String>,
     /// What was left for later, and why.
     notes: Vec<String>,
 }
@@ -179,6 +185,7 @@ pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
         since: args.since,
         session: args.session.clone(),
         own_projects: args.auto,
+        again: args.again,
     };
     let report = look(ctx, &wiki, &search, &options)?;
     trouble(ctx, &report);
@@ -188,7 +195,7 @@ pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
         print(ctx, &report, &search)?;
     }
     let missed = args.session.is_some() && report.sessions.is_empty() && report.unresolved.is_empty();
-    if missed && !ctx.json {
+    if missed && report.gone.is_empty() && !ctx.json {
         ctx.warn("no session of that id is in these files");
     }
     Ok(if report.has_failures() || missed { Exit::Refused } else { Exit::Done })
@@ -231,6 +238,11 @@ fn trouble(ctx: &Context, report: &Report) {
         let they = if met.len() == 1 { "a file that no reader knows was" } else { "files that no reader knows were" };
         let count = if met.len() == 1 { String::new() } else { format!("{} ", met.len()) };
         ctx.note(format!("{count}{they} passed over (-v names them)"));
+    }
+    let named = ctx.verbose > 0 || report.gone.len() == 1;
+    for (id, why) in report.gone.iter().filter(|_| named) {
+        let why = if why == "forgotten" { "forgotten" } else { "kept for its time and let go of" };
+        ctx.note(format!("session {id} was {why}: left out (`capture --session {id} --again` brings it back)"));
     }
     for note in &report.notes {
         ctx.note(note);
@@ -282,6 +294,9 @@ fn summary(report: &Report, files: usize) -> String {
     }
     if report.own > 0 {
         rest.push(format!("{} of our own passed over", count(report.own, "session")));
+    }
+    if !report.gone.is_empty() {
+        rest.push(format!("{} forgotten: left out", count(report.gone.len(), "session")));
     }
     if report.filtered > 0 {
         rest.push(format!("{} not asked for", count(report.filtered, "session")));
@@ -340,6 +355,7 @@ fn object(report: &Report) -> Shown {
         unmatched: report.unmatched.len(),
         nothing: report.nothing.len(),
         own: report.own,
+        forgotten: report.gone.keys().cloned().collect(),
         notes: report.notes.clone(),
     }
 }

@@ -53,6 +53,7 @@ pub const OUTPUTS: &[Output] = &[
     output::<super::session::Shown>("session"),
     output::<crate::report::brief::Brief>("session-start"),
     output::<super::session::List>("sessions"),
+    output::<super::session::forget::Forgotten>("session-forgotten"),
     output::<super::status::Report>("status"),
     output::<SchemaList>("schema-list"),
     output::<super::improve::Skipped>("skipped"),

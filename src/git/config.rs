@@ -54,6 +54,11 @@ impl Repo {
             .collect()
     }
 
+    /// The names of all remotes.
+    pub fn remote_names(&self) -> Vec<String> {
+        self.inner.remote_names().into_iter().map(|name| name.to_str_lossy().into_owned()).collect()
+    }
+
     /// Sets a value in this repository's local config file. A [`Repo`] that is open already keeps the value it read.
     ///
     /// # Errors

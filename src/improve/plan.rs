@@ -145,7 +145,10 @@ pub fn plan(
             let review = state.reviews.get(&stored.meta.id);
             let blob = blob(stored);
             let ended = stored.meta.ended.unwrap_or(stored.meta.captured);
-            let seen = review.is_some_and(|review| review.has_seen(&blob));
+            let seen = review.is_some_and(|review| {
+                // Once its observations were dropped there is nothing new in it.
+                review.has_seen(&blob) || stored.observations_blob.is_none() && review.seen.is_some()
+            });
             let watermark = state.watermarks.get(&stored.meta.scope);
             let young = now.as_second() - ended.as_second() < settings.scheduler.min_session_age_secs.cast_signed();
             let claimed = review.and_then(|review| review.leased_until).is_some_and(|until| until > now);

@@ -24,6 +24,9 @@ pub struct State {
     pub counts: BTreeMap<String, u64>,
     /// Proposals that are held back, by proposal id: the target and the one in the way.
     pub held: BTreeMap<String, String>,
+    /// Proposals that quote a session which was forgotten since: the session, by proposal id.
+    #[serde(default)]
+    pub withdrawn: BTreeMap<String, String>,
     /// Segments or lines that could not be read; the rest was used.
     pub faults: Vec<String>,
 }
@@ -43,6 +46,12 @@ pub struct Review {
     pub attempts: u32,
     /// Why it was not reviewed.
     pub skipped: Option<String>,
+    /// When it was forgotten last, and why: `forgotten`, `expired`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub purged: Option<(Timestamp, String)>,
+    /// When it was captured last by the word of a person who wanted it back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub again: Option<Timestamp>,
 }
 
 /// Failed reviews after which a session is parked.
@@ -54,6 +63,13 @@ impl Review {
         self.attempts >= MAX_ATTEMPTS
     }
 
+    /// Why the session is to stay away, when it was forgotten and nobody wanted it back since: `forgotten` (a person
+    /// said so) or `expired`.
+    pub fn gone(&self) -> Option<&str> {
+        let (at, why) = self.purged.as_ref()?;
+        (self.again.is_none_or(|again| again <= *at)).then_some(why.as_str())
+    }
+
     /// Whether exactly this content was looked at.
     pub fn has_seen(&self, blob: &str) -> bool {
         self.seen.as_deref() == Some(blob)
@@ -61,6 +77,12 @@ impl Review {
 }
 
 impl State {
+    /// The forgotten session that a proposal quotes.
+    pub fn withdrawn_from(&self, proposal: &str) -> Option<&str> {
+        let session = self.withdrawn.get(proposal)?;
+        self.reviews.get(session)?.gone().map(|_| session.as_str())
+    }
+
     /// Adds events, in any order, to those that were folded before. False when their place among those cannot be told
     /// (two people decided at once): then this state is of no use, and all events are to be folded from the start,
     /// which always works.
@@ -115,13 +137,26 @@ impl State {
 
     fn session(&mut self, event: &Event) {
         let Some(session) = event.text("session") else { return };
-        if !matches!(event.kind, EventKind::Captured | EventKind::Claimed | EventKind::Released | EventKind::Skipped) {
+        use EventKind::{Captured, Claimed, Purged, Released, Skipped};
+        if !matches!(event.kind, Captured | Claimed | Released | Skipped | Purged) {
             return;
         }
         let review = self.reviews.entry(session.to_owned()).or_default();
         let blob = event.text("blob");
         match event.kind {
-            EventKind::Captured => review.captured = Some(event.at),
+            EventKind::Captured => {
+                review.captured = Some(event.at);
+                if event.data.contains_key("again") {
+                    review.again = review.again.max(Some(event.at));
+                }
+            }
+            EventKind::Purged => {
+                let proposals = event.data.get("proposals").and_then(|list| list.as_array()).into_iter().flatten();
+                let proposals = proposals.filter_map(|id| Some((id.as_str()?.to_owned(), session.to_owned())));
+                self.withdrawn.extend(proposals);
+                let why = event.text("reason").unwrap_or("forgotten").to_owned();
+                review.purged = review.purged.take().max(Some((event.at, why)));
+            }
             EventKind::Claimed => {
                 review.nonce = event.text("nonce").map(str::to_owned);
                 review.leased_until = event.text("until").and_then(|text| text.parse().ok());

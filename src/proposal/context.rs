@@ -178,7 +178,7 @@ const REJECTIONS: usize = 50;
 const REJECTION_DAYS: i64 = 180;
 
 /// The session in `sessions/<id>.md` or `sessions/<id>#<seq>`.
-fn session_of(source: &str) -> Option<&str> {
+pub fn session_of(source: &str) -> Option<&str> {
     let rest = source.strip_prefix("sessions/")?;
     let id = rest.split('#').next().unwrap_or(rest);
     Some(id.strip_suffix(".md").unwrap_or(id)).filter(|id| !id.is_empty() && !id.contains('/'))

@@ -90,8 +90,12 @@ impl View {
         let landings = Landings::load(&wiki.repo, wiki.tip, cache)?;
         let items = std::mem::take(&mut state.proposals)
             .into_values()
-            .map(|proposal| {
+            .map(|mut proposal| {
                 let tip = tips.remove(&proposal.id);
+                if let Some(session) = state.withdrawn_from(&proposal.id) {
+                    let reason = format!("its evidence is withdrawn: session {session} was forgotten");
+                    proposal.deferred.get_or_insert(reason);
+                }
                 item(proposal, tip, &landings)
             })
             .collect();

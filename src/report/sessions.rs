@@ -6,8 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use super::cache;
 use crate::git::{self, Oid, Repo};
-use crate::ledger::{self, Cache};
+use crate::ledger::{self, Cache, Status};
+use crate::proposal::{Sidecar, View, context};
 use crate::session::{self, Meta, Stored};
+use crate::wiki::Wiki;
 
 /// One captured session.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,6 +18,8 @@ pub struct Captured {
     pub meta: Meta,
     /// What became of it.
     pub standing: Standing,
+    /// Its observations are there; later only its page is.
+    pub raw: bool,
 }
 
 /// What became of a session.
@@ -46,11 +50,12 @@ struct Known {
     commit: String,
     /// The blob that a review names as what it saw.
     content: String,
+    raw: bool,
     meta: Meta,
 }
 
 const FILE: &str = "sessions.json";
-const SHAPE: &str = "1";
+const SHAPE: &str = "2";
 
 /// Lists the sessions. Reads the objects of those alone that have changed since it was done last; one that is broken
 /// is told among the faults and hides no other.
@@ -82,12 +87,13 @@ pub fn list(repo: &Repo) -> git::Result<Sessions> {
         };
         let standing = match state.reviews.get(&known.meta.id) {
             Some(review) if review.is_parked() => Standing::Parked,
-            Some(review) if review.has_seen(&known.content) => {
+            // Once its observations were dropped there is nothing new in it.
+            Some(review) if review.has_seen(&known.content) || !known.raw && review.seen.is_some() => {
                 review.skipped.clone().map_or(Standing::Reviewed, Standing::Skipped)
             }
             _ => Standing::Unseen,
         };
-        found.all.push(Captured { meta: known.meta.clone(), standing });
+        found.all.push(Captured { meta: known.meta.clone(), standing, raw: known.raw });
         now.insert(id, known);
     }
     if fresh || now.len() != had {
@@ -97,6 +103,39 @@ pub fn list(repo: &Repo) -> git::Result<Sessions> {
 }
 
 fn known(commit: Oid, stored: Stored) -> Known {
+    let raw = stored.observations_blob.is_some();
     let content = stored.observations_blob.unwrap_or(stored.page_blob);
-    Known { commit: commit.to_string(), content: content.to_string(), meta: stored.meta }
+    Known { commit: commit.to_string(), content: content.to_string(), raw, meta: stored.meta }
+}
+
+/// A proposal that quotes a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Quoting {
+    /// The proposal.
+    pub proposal: String,
+    /// Where it stands.
+    pub status: Status,
+    /// Its title.
+    pub title: String,
+    /// The session.
+    pub session: String,
+}
+
+/// The proposals that quote one of these sessions, or were made from it.
+///
+/// # Errors
+/// When the ledger, or the record of a proposal, cannot be read.
+pub fn quoting(wiki: &Wiki, ids: &[&str]) -> git::Result<Vec<Quoting>> {
+    let mut found = Vec::new();
+    for item in View::load(wiki, Cache::Use)?.items {
+        let sidecar = Sidecar::load(&wiki.repo, item.id())?;
+        let sources = sidecar.iter().flat_map(|sidecar| &sidecar.evidence).map(|evidence| evidence.source.as_str());
+        let named: Vec<&str> =
+            sources.filter_map(context::session_of).chain(item.proposal.session.as_deref()).collect();
+        for id in ids.iter().filter(|id| named.contains(id)) {
+            let (proposal, title) = (item.proposal.id.clone(), item.proposal.title.clone());
+            found.push(Quoting { proposal, status: item.status, title, session: (*id).to_owned() });
+        }
+    }
+    Ok(found)
 }

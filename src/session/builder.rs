@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::redact::{ceil, floor};
 use super::{Observation, ObservationKind, Redactor, Speaker};
+use crate::wiki::text::fold_space;
 
 /// Most bytes of a body.
 pub const LONGEST_BODY: usize = 16 * 1024;
@@ -101,19 +102,145 @@ pub(super) fn first_line(text: &str) -> String {
 
 /// A session's title: from the first words of a person that say something, else from the first.
 pub(super) fn title_of_session(observations: &[Observation]) -> Option<String> {
-    let titles = || observations.iter().filter(|o| o.speaker == Speaker::Human).map(|o| title_of(&o.body));
+    let prompts = || observations.iter().filter(|o| o.speaker == Speaker::Human);
     let telling = |title: &String| title.split_whitespace().count() >= 3 || title.chars().count() >= 12;
-    titles().find(telling).or_else(|| titles().find(|title| !title.is_empty()))
+    let said = prompts().filter(|o| !is_filler(&o.body)).map(|o| title_of(&o.body)).find(telling);
+    said.or_else(|| prompts().map(|o| title_of(&o.body)).find(|title| !title.is_empty()))
 }
 
-/// A title from a person's words: the first line, without the marks of markdown.
+/// What a subagent's session is called: no person speaks to it. Its id begins with that of the session that started it.
+pub(super) fn subagent(id: &str, started: Option<Timestamp>) -> String {
+    let short: String = id.chars().take(8).collect();
+    match started {
+        Some(at) => format!("Subagent of {short}, {}", at.strftime("%Y-%m-%d")),
+        None => format!("Subagent of {short}"),
+    }
+}
+
+/// Words that start, keep going or end a conversation and say nothing about what it is about.
+const FILLERS: &[&str] = &[
+    "are you there",
+    "continue from where you left off",
+    "continue please",
+    "do it",
+    "go ahead",
+    "go on",
+    "how are you",
+    "how are you doing",
+    "keep going",
+    "let's go",
+    "let's start",
+    "looks good",
+    "looks good to me",
+    "never mind",
+    "please continue",
+    "please go ahead",
+    "please go on",
+    "please proceed",
+    "sounds good",
+    "thank you",
+    "thank you very much",
+    "thanks a lot",
+    "try again",
+    "yes do it",
+    "yes go ahead",
+    "yes please",
+    "yes please do",
+    "yes please do it",
+];
+
+/// A greeting, a nod, or a command of the agent's program.
+fn is_filler(words: &str) -> bool {
+    let words = words.trim();
+    if words.starts_with('/') && !words.contains(char::is_whitespace) {
+        return true;
+    }
+    let plain: String = words.chars().map(|c| if c == '’' { '\'' } else { c }).collect::<String>().to_lowercase();
+    let plain = plain.replace(|c: char| !c.is_alphanumeric() && c != '\'', " ");
+    let plain = plain.split_whitespace().collect::<Vec<_>>().join(" ");
+    FILLERS.contains(&plain.as_str())
+}
+
+/// A title from a person's words: their first sentence, without the marks of markdown, without greetings before it and
+/// without what was pasted before it.
 pub(super) fn title_of(words: &str) -> String {
-    let line = words
+    let mut fenced = false;
+    let lines: Vec<&str> = words
         .lines()
-        .map(|line| line.trim().trim_start_matches(['#', '>', '*', '-', ' ', '`', '"', '\'']).trim())
-        .find(|line| line.chars().any(char::is_alphanumeric))
-        .unwrap_or_else(|| words.trim());
-    cut(line, 80)
+        .map(str::trim)
+        .filter(|line| {
+            let fence = line.starts_with("```");
+            fenced ^= fence;
+            !fence && !fenced && line.chars().any(char::is_alphanumeric)
+        })
+        .map(|line| line.trim_start_matches(['#', '>', '*', '-', ' ']))
+        .collect();
+    let telling = |line: &&str| !is_pasted(line) && without_lead(line).split_whitespace().count() >= 2;
+    let line = lines.iter().find(|line| telling(line)).or(lines.first()).copied().unwrap_or_else(|| words.trim());
+    let line = first_sentence(without_lead(line));
+    let line = line.trim_end_matches(['.', ':', ',', ';', '!', '…', ' ', '*', '-', '—']);
+    // Quoted as a whole.
+    let inner = ['"', '\'', '`'].iter().find_map(|mark| line.strip_prefix(*mark)?.strip_suffix(*mark));
+    cut(&fold_space(inner.filter(|inner| !inner.contains(['"', '\'', '`'])).unwrap_or(line)), 80)
+}
+
+/// A line of a log, a stack trace, a terminal or a diff.
+fn is_pasted(line: &str) -> bool {
+    const FRONTS: &[&str] = &[
+        "Traceback",
+        "at ",
+        "File \"",
+        "error[",
+        "warning:",
+        "diff --git",
+        "$ ",
+        "❯",
+        "│",
+        "╭",
+        "⎿",
+        "@@ ",
+        "+++ ",
+        "[20",
+    ];
+    let digits = |text: &str| text.len() >= 2 && text.bytes().take(2).all(|byte| byte.is_ascii_digit());
+    let clock = |word: &str| digits(word) && word.matches([':', '-']).count() >= 2;
+    FRONTS.iter().any(|front| line.starts_with(front))
+        || line.split_whitespace().next().is_some_and(|word| clock(word.trim_start_matches('[')))
+}
+
+/// What stands behind greetings, paths and addresses, as long as enough does.
+fn without_lead(line: &str) -> &str {
+    const GREETINGS: &[&str] = &[
+        "hey", "hi", "hello", "ok", "okay", "well", "so", "alright", "please", "now", "thanks", "great", "perfect",
+        "cool",
+    ];
+    let mut rest = line;
+    let mut greeted = false;
+    loop {
+        let Some((word, more)) = rest.split_once(char::is_whitespace) else { return rest };
+        let more = more.trim_start();
+        let bare = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+        let greets = GREETINGS.contains(&bare.as_str())
+            || greeted && matches!(bare.as_str(), "good" | "nice" | "then" | "there" | "claude");
+        let place = word.contains("://") || word.starts_with(['/', '@', '~']) && word.len() > 1;
+        if !(greets || place || bare.is_empty()) || more.split_whitespace().count() < if place { 3 } else { 2 } {
+            return rest;
+        }
+        greeted |= greets;
+        rest = more;
+    }
+}
+
+/// The first sentence, where it says enough by itself.
+fn first_sentence(line: &str) -> &str {
+    let ends = line.match_indices(['.', '?', '!']).map(|(at, _)| at + 1);
+    let fits = |end: &usize| {
+        let (head, rest) = line.split_at(*end);
+        rest.starts_with(char::is_whitespace)
+            && head.split_whitespace().count() >= 4
+            && !["e.g.", "i.e.", "etc.", "vs."].iter().any(|short| head.ends_with(short))
+    };
+    ends.into_iter().find(fits).map_or(line, |end| &line[..end])
 }
 
 /// At most so many characters, cut at a word where one ends near, without control characters.
@@ -216,7 +343,7 @@ pub(super) fn metadata(id: &str, started: Option<Timestamp>, ended: Option<Times
 
 #[cfg(test)]
 mod tests {
-    use super::{LONGEST_BODY, Redactor, body, safe_id, title_of};
+    use super::{LONGEST_BODY, Redactor, body, safe_id, title_of, title_of_session};
 
     fn redactor() -> Redactor {
         Redactor::new(&[], &[]).unwrap()
@@ -248,8 +375,48 @@ mod tests {
     }
 
     #[test]
-    fn a_title_is_one_short_line_of_the_words() {
-        assert_eq!(title_of("\n## Fix the  build\nplease"), "Fix the  build");
+    fn a_title_is_the_first_sentence_that_says_something() {
+        for (words, title) in [
+            ("\n## Fix the  build\nplease", "Fix the build"),
+            ("hey can you help me add JWT authentication? we need it to", "can you help me add JWT authentication?"),
+            ("ok good now write the repository layer", "write the repository layer"),
+            ("OK, we're going to make an experiment here. Pretend", "we're going to make an experiment here"),
+            ("we are getting this warning:\n```\nx\n```", "we are getting this warning"),
+            ("```\npanicked at x\n```\nwhy does this happen", "why does this happen"),
+            ("2026-03-01 10:00:01 ERROR x\nfix that error", "fix that error"),
+            ("https://github.com/x/y/issues/3 please fix this one", "fix this one"),
+            ("@src/main.rs rename the function", "rename the function"),
+            ("/home/dev/x.rs", "/home/dev/x.rs"),
+            ("use e.g. uv here. Always.", "use e.g. uv here"),
+            ("CI is red: \"set URL\". It builds here.", "CI is red: \"set URL\""),
+            ("`cargo test` fails since today", "`cargo test` fails since today"),
+            ("\"rename main to run\"", "rename main to run"),
+            ("status?", "status?"),
+            ("So", "So"),
+        ] {
+            assert_eq!(title_of(words), title);
+        }
         assert!(title_of(&"word ".repeat(60)).chars().count() <= 81);
+    }
+
+    #[test]
+    fn a_session_is_not_called_by_a_nod_or_a_greeting() {
+        let prompt = |body: &&str| super::Observation {
+            seq: 1,
+            id: "x".into(),
+            at: None,
+            kind: super::ObservationKind::Prompt,
+            speaker: super::Speaker::Human,
+            tool: None,
+            call: None,
+            title: String::new(),
+            body: (*body).into(),
+            exit: None,
+        };
+        let title = |said: &[&str]| title_of_session(&said.iter().map(prompt).collect::<Vec<_>>());
+        assert_eq!(title(&["continue", "yes, please do it!", "/clear", "Fix it now"]), Some("Fix it now".into()));
+        assert_eq!(title(&["How are you?", "Rename main to run."]), Some("Rename main to run".into()));
+        assert_eq!(title(&["yes"]), Some("yes".into()));
+        assert_eq!(title(&[]), None);
     }
 }

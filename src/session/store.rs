@@ -17,6 +17,8 @@ pub const REFS: &str = "refs/memory/sessions/";
 pub(super) const META: &str = "meta.json";
 pub(super) const PAGE: &str = "page.md";
 pub(super) const OBSERVATIONS: &str = "observations.jsonl";
+/// Once the observations are dropped: their ids.
+pub(super) const IDS: &str = "ids";
 
 /// How long a capture waits for another one in the same repository.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -270,8 +272,17 @@ pub(super) fn sessions(repo: &Repo) -> Result<Vec<(String, Oid)>> {
 /// What a session's commit holds.
 pub(super) fn held(repo: &Repo, commit: Oid) -> Result<Held> {
     let stored = at(repo, commit)?;
-    let ids = observations(repo, &stored)?.into_iter().map(|o| o.id).collect();
+    let ids = ids(repo, &stored)?;
     Ok(Held { commit: commit.to_string(), title: stored.meta.title, ids })
+}
+
+/// The ids of its observations, also of those that were dropped.
+pub(super) fn ids(repo: &Repo, stored: &Stored) -> Result<Vec<String>> {
+    if stored.observations_blob.is_some() {
+        return Ok(observations(repo, stored)?.into_iter().map(|o| o.id).collect());
+    }
+    let kept = repo.file(stored.commit, BStr::new(IDS))?.unwrap_or_default();
+    Ok(String::from_utf8_lossy(&kept).lines().map(str::to_owned).collect())
 }
 
 /// The session that a commit of [`REFS`] holds.

@@ -3,11 +3,11 @@
 //! What a crash leaves undone the next capture of the same files completes: a file is remembered as read only once
 //! its sessions stand under their refs and in the ledger.
 
-mod pages;
+pub mod pages;
 mod readers;
 mod record;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use jiff::Timestamp;
@@ -17,7 +17,8 @@ use super::remembered::{Remembered, Stamp};
 use crate::git;
 use crate::ledger;
 use crate::session::{
-    self, Agent, BadPattern, Captured, From, Outcome, Policy, REDACTION_MARK, ReadOptions, Redactor, Session, Warning,
+    self, Agent, BadPattern, Captured, From, Gone, Outcome, Policy, REDACTION_MARK, ReadOptions, Redactor, Session,
+    Warning,
 };
 use crate::wiki::Wiki;
 
@@ -40,11 +41,13 @@ pub struct Options {
     pub session: Option<String>,
     /// Only sessions whose folder belongs to this wiki.
     pub own_projects: bool,
+    /// Also sessions that were forgotten.
+    pub again: bool,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { from: From::Auto, scope: None, since: None, session: None, own_projects: false }
+        Options { from: From::Auto, scope: None, since: None, session: None, own_projects: false, again: false }
     }
 }
 
@@ -121,6 +124,8 @@ pub struct Report {
     pub own: usize,
     /// Sessions that were left out by what was asked for.
     pub filtered: usize,
+    /// Sessions that were forgotten, which stay away, with the word for why: `forgotten`, `expired`.
+    pub gone: BTreeMap<String, String>,
     /// What was left for later, and why.
     pub notes: Vec<String>,
 }
@@ -189,6 +194,7 @@ pub fn capture(
         options,
         redactor: &redactor,
         folders,
+        gone: if options.again { Gone::default() } else { Gone::load(&wiki.repo)? },
         remembered: Remembered::load(&wiki.repo.memory_dir(), &(rules, &settings.redact)),
         read: Vec::new(),
         held: 0,
@@ -232,6 +238,8 @@ struct Work<'w> {
     redactor: &'w Redactor,
     folders: Folders<'w>,
     remembered: Remembered,
+    /// What was forgotten before.
+    gone: Gone,
     /// What was read and is not stored yet, with its scope.
     read: Vec<(Session, String)>,
     /// How many bytes of text that is.
@@ -321,6 +329,9 @@ impl Work<'_> {
                 self.report.own += 1;
             } else if !self.is_wanted(&session) {
                 self.report.filtered += 1;
+            } else if let Some(why) = self.gone.why(&session.id, session.parent.as_deref()) {
+                self.report.gone.insert(session.id.clone(), why.to_owned());
+                ids.push(session.id);
             } else if let Err(reason) = self.belongs(&session) {
                 self.report.unmatched.push(trouble(reason.to_owned()));
             } else if let Some(scope) = self.scope(&session, &name, file.named) {
@@ -346,6 +357,9 @@ impl Work<'_> {
         for id in ids {
             match session::stored(&self.wiki.repo, id)? {
                 Some(stored) => known.push(stored.meta),
+                None if self.gone.why(id, None).is_some() => {
+                    self.report.gone.extend(self.gone.why(id, None).map(|why| (id.clone(), why.to_owned())));
+                }
                 None => return Ok(false),
             }
         }
@@ -421,7 +435,7 @@ impl Work<'_> {
     fn store(&mut self) -> Result<(), Error> {
         self.held = 0;
         let sessions = std::mem::take(&mut self.read);
-        if sessions.is_empty() {
+        if sessions.is_empty() && self.waiting.is_empty() {
             return Ok(());
         }
         let of_none = |session: &Session, scope: &str| Line {
@@ -434,8 +448,10 @@ impl Work<'_> {
             title: session.title.clone(),
         };
         let lines: Vec<Line> = sessions.iter().map(|(session, scope)| of_none(session, scope)).collect();
-        let done = record::store(&self.wiki.repo, sessions)?;
-        for (mut line, (id, what)) in lines.into_iter().zip(done) {
+        let mut done = record::store(&self.wiki.repo, sessions, self.options.again)?.into_iter().peekable();
+        for mut line in lines {
+            // One that was forgotten meanwhile is not among them.
+            let Some((id, what)) = done.next_if(|(id, _)| *id == line.id) else { continue };
             line.became = match what {
                 Captured::New => Became::New,
                 Captured::Grown(_) => Became::Grown,
@@ -464,6 +480,16 @@ impl Work<'_> {
             && let Some(note) = pages::land(self.wiki, &ids)?
         {
             self.report.notes.push(note);
+        }
+        match session::retain_daily(
+            &self.wiki.repo,
+            ledger::now(),
+            settings.capture.keep_raw_days,
+            settings.capture.keep_days,
+        ) {
+            // Somebody changed a session meanwhile: tomorrow is soon enough.
+            Err(git::Error::RefMoved { .. } | git::Error::Busy { .. }) | Ok(_) => {}
+            Err(error) => return Err(error.into()),
         }
         if self.report.sessions.iter().any(|line| line.became != Became::Unchanged) {
             record::queue(&self.wiki.repo, settings.improve.on_session_end, ledger::now())?;

@@ -1,18 +1,13 @@
 //! What was captured, in the refs, the ledger and the queue.
 
-use std::time::Duration;
-
 use jiff::Timestamp;
 
 use super::super::detach;
 use super::Error;
-use crate::git::{self, Lock, Locked, Repo, fault};
+use crate::git::{self, Repo, fault};
 use crate::ledger::queue::{self, Queued};
 use crate::ledger::{self, Append, Cache, Event, EventKind};
-use crate::session::{self, Captured, Session};
-
-/// How long one capture waits for another in the same repository.
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::session::{self, Captured, Gone, Session};
 
 /// How often storing is tried when somebody else (a fetch, a purge) changes a session's ref meanwhile.
 const ATTEMPTS: u32 = 5;
@@ -20,15 +15,20 @@ const ATTEMPTS: u32 = 5;
 /// What waits in the queue for a capture.
 const QUEUED: &str = "capture";
 
-/// Stores sessions under their refs and records each new and grown one, and each whose event a crash prevented.
-pub(super) fn store(repo: &Repo, sessions: Vec<(Session, String)>) -> git::Result<Vec<(String, Captured)>> {
+/// Stores sessions under their refs and records each new and grown one, and each whose event a crash prevented. What
+/// was forgotten is left out, or, with `again`, only what other forgotten sessions held.
+pub(super) fn store(
+    repo: &Repo,
+    mut sessions: Vec<(Session, String)>,
+    again: bool,
+) -> git::Result<Vec<(String, Captured)>> {
     // From the refs to the ledger: another capture would take what is not recorded yet for a crash's work.
-    let _lock = match Lock::take(&repo.memory_dir().join("captured.lock"), "capture", PATIENCE)? {
-        Locked::Yes(lock) => lock,
-        Locked::No(holder) => {
-            return Err(git::Error::Busy { reason: format!("another capture is at work ({holder})") });
-        }
-    };
+    let _lock = session::lock(repo)?;
+    let gone = Gone::load(repo)?;
+    sessions.retain(|(session, _)| again || gone.why(&session.id, session.parent.as_deref()).is_none());
+    for (session, _) in &mut sessions {
+        gone.strip(session);
+    }
     let done = stored(repo, sessions)?;
     fault::point("capture.after-refs");
     record(repo, &done)?;
@@ -60,7 +60,8 @@ fn record(repo: &Repo, done: &[(String, Captured)]) -> git::Result<()> {
         // A ref that is younger than its last event: a crash came between the two.
         let said = state.reviews.get(id).and_then(|review| review.captured).map(Timestamp::as_second);
         let stands = repo.commit(stored.commit)?.time;
-        if *what == Captured::Unchanged && said.is_some_and(|said| said >= stands) {
+        let is_gone = state.reviews.get(id).is_some_and(|review| review.gone().is_some());
+        if *what == Captured::Unchanged && !is_gone && said.is_some_and(|said| said >= stands) {
             continue;
         }
         recorded.push(id);
@@ -75,6 +76,7 @@ fn record(repo: &Repo, done: &[(String, Captured)]) -> git::Result<()> {
                 .with("observations", meta.observations)
                 .with("prompts", meta.prompts)
                 .with("blob", blob)
+                .with("again", is_gone.then_some(true))
                 .with("ended", meta.ended.map(|at| at.to_string())),
         );
     }

@@ -6,7 +6,7 @@ use super::instruction::{instruction, without_filler};
 use super::judge::{self, pattern};
 use super::{Turn, compose, forms, signal, standing};
 use crate::proposal::{Candidate, Evidence};
-use crate::session::{Observation, ObservationKind, Session, Speaker};
+use crate::session::{Observation, ObservationKind, Session, Speaker, ToolClass, shell_command, tool_class};
 use crate::wiki::Kind;
 
 /// Why a corrected rule is proposed.
@@ -130,7 +130,7 @@ fn agent_side(session: &Session, before: &[Observation], thing: &str) -> Option<
     let thing = thing.to_lowercase();
     before.iter().rev().filter(|o| o.speaker == Speaker::Assistant).find_map(|observation| {
         let words = match observation.kind {
-            ObservationKind::ToolCall => match super::failure::command(observation) {
+            ObservationKind::ToolCall => match shell_command(observation) {
                 Some(command) if holds(&command, &thing) => command,
                 Some(_) => return None,
                 None => edited(observation, &thing)?,
@@ -145,9 +145,7 @@ fn agent_side(session: &Session, before: &[Observation], thing: &str) -> Option<
             return None;
         }
         let shown = match observation.kind {
-            ObservationKind::ToolCall if super::failure::command(observation).is_some() => {
-                compose::fenced("sh", &words)
-            }
+            ObservationKind::ToolCall if shell_command(observation).is_some() => compose::fenced("sh", &words),
             ObservationKind::ToolCall => format!("Edited `{words}`."),
             _ => compose::block_quote(&words),
         };
@@ -157,7 +155,7 @@ fn agent_side(session: &Session, before: &[Observation], thing: &str) -> Option<
 
 /// The path of a file that the agent wrote, from the folder on that is spoken of.
 fn edited(call: &Observation, thing: &str) -> Option<String> {
-    let writes = matches!(call.tool.as_deref(), Some("Edit" | "Write" | "MultiEdit" | "NotebookEdit" | "apply_patch"));
+    let writes = call.tool.as_deref().is_some_and(|tool| tool_class(tool) == ToolClass::Edit);
     let path = call.title.trim();
     if !writes || !thing.contains('/') || path.contains(char::is_whitespace) || !holds(path, thing) {
         return None;

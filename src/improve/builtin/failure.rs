@@ -5,7 +5,9 @@ use super::judge::{self, pattern};
 use super::lexicon::LOOKERS;
 use super::{compose, signal};
 use crate::proposal::Candidate;
-use crate::session::{Observation, ObservationKind, Session};
+use crate::session::{
+    Observation, ObservationKind, Session, ToolClass, command_key as key, shell_command as command, tool_class,
+};
 use crate::wiki::Kind;
 
 /// Why a mended failure is proposed.
@@ -107,45 +109,6 @@ fn runs(session: &Session) -> Vec<Run<'_>> {
     out
 }
 
-/// The shell command of a tool call.
-pub fn command(call: &Observation) -> Option<String> {
-    let tool = call.tool.as_deref().unwrap_or_default().to_ascii_lowercase();
-    if call.kind != ObservationKind::ToolCall
-        || !matches!(tool.as_str(), "bash" | "shell" | "exec_command" | "local_shell" | "terminal")
-    {
-        return None;
-    }
-    let input: Option<serde_json::Value> = serde_json::from_str(&call.body).ok();
-    let command = input.as_ref().and_then(|value| value.get("command")).and_then(|value| value.as_str());
-    // The title may be cut; the body is the command, unless other inputs stand around it.
-    let command = command.map_or_else(
-        || {
-            let (title, body) = (compose::fold(&call.title), compose::fold(&call.body));
-            if body.starts_with(&title) { call.body.clone() } else { call.title.clone() }
-        },
-        str::to_owned,
-    );
-    let command = command.trim().to_owned();
-    (!command.is_empty()).then_some(command)
-}
-
-/// What makes two runs runs of the same command: no move to a folder before it, no variables, no cutting of its output.
-pub fn key(command: &str) -> String {
-    pattern!(MOVE, r"^cd\s+\S+\s*(?:&&|;)\s*");
-    pattern!(SET, r"^(?:export\s+)?[A-Za-z_][A-Za-z0-9_]*=(?:'[^']*'|\x22[^\x22]*\x22|\$\([^)]*\)|\S*)\s*(?:&&|;)?\s*");
-    pattern!(CUT, r"\s*(?:2>&1)?\s*(?:\|\s*(?:head|tail|cat|tee)\b[^|;&]*)*$");
-    let mut text = compose::fold(command);
-    loop {
-        let shorter = SET.replace(&MOVE.replace(&text, ""), "").into_owned();
-        if shorter == text || shorter.is_empty() {
-            break;
-        }
-        text = shorter;
-    }
-    let shorter = CUT.replace(&text, "").into_owned();
-    shorter.trim_end_matches("2>&1").trim_end().to_owned()
-}
-
 fn shown_command(command: &str) -> String {
     key(command)
 }
@@ -217,10 +180,7 @@ fn something_changed(session: &Session, failed: &Run, passed: &Run) -> bool {
                     Some(command) => {
                         key(&command) != key(&passed.command) && !judge::is_question(&command) && changes(&command)
                     }
-                    None => matches!(
-                        o.tool.as_deref(),
-                        Some("Edit" | "Write" | "MultiEdit" | "NotebookEdit" | "apply_patch")
-                    ),
+                    None => o.tool.as_deref().is_some_and(|tool| tool_class(tool) == ToolClass::Edit),
                 }
         })
 }

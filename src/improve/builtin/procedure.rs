@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::{compose, failure, judge, signal};
 use crate::proposal::Candidate;
-use crate::session::{Observation, ObservationKind, Session};
+use crate::session::{Observation, ObservationKind, Session, command_key, shell_command};
 use crate::wiki::Kind;
 
 /// Why a procedure is proposed.
@@ -63,7 +63,7 @@ fn steps(session: &Session) -> Vec<Step<'_>> {
         let call = session.observations[..at]
             .iter()
             .rfind(|o| o.kind == ObservationKind::ToolCall && (result.call.is_none() || o.call == result.call));
-        let Some((call, command)) = call.and_then(|call| Some((call, failure::key(&failure::command(call)?)))) else {
+        let Some((call, command)) = call.and_then(|call| Some((call, command_key(&shell_command(call)?)))) else {
             continue;
         };
         let fit = failure::says_something(&command) && !judge::is_local(&command) && !judge::is_unsafe(&command);

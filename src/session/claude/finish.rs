@@ -48,6 +48,7 @@ impl Reading<'_> {
         let title = match builder::title_of_session(&observations) {
             Some(title) => title,
             None if policy.metadata_only => String::new(),
+            None if parent.is_some() => builder::subagent(&id, self.started),
             None => builder::untitled(&id, self.started),
         };
         Some(Session {

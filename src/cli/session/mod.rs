@@ -1,5 +1,7 @@
 //! `git memory session`.
 
+pub mod forget;
+
 use std::io::Write;
 
 use schemars::JsonSchema;
@@ -10,7 +12,7 @@ use super::{Cell, CliError, Context, Exit, Meaning, Result, Table, age, shown, s
 use crate::git::Repo;
 use crate::ledger;
 use crate::report::sessions::{self, Captured, Sessions, Standing};
-use crate::session::{self, Observation, Speaker};
+use crate::session::{self, Agent, Observation, Speaker};
 
 /// Look at captured sessions.
 #[derive(Debug, clap::Args)]
@@ -21,23 +23,64 @@ pub struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    /// List the sessions, the newest first
-    List {
-        /// Only those that no run has looked at
-        #[arg(long)]
-        unseen: bool,
-        /// So many at most
-        #[arg(short = 'n', long = "limit", value_name = "N")]
-        limit: Option<usize>,
-    },
-    /// Show the page of a session
-    Show {
-        /// The session's id, or how it begins (at least 4 characters)
-        id: String,
-        /// Print what was captured instead, a line for each observation
-        #[arg(long)]
-        observations: bool,
-    },
+    List(Listing),
+    Show(Showing),
+    Forget(forget::Args),
+}
+
+/// List the sessions, the newest first.
+///
+/// With --porcelain each has one line of fields with tabs between them: id, agent, scope, when it ended, prompts,
+/// observations, state, reason or `-`, `raw` or `dropped`, title. Characters that a terminal would act on are escaped;
+/// with -z they are not, and a NUL ends each session.
+#[derive(Debug, clap::Args)]
+struct Listing {
+    /// Only those that no run has looked at
+    #[arg(long)]
+    unseen: bool,
+
+    /// Only those of this agent: claude, codex, opencode, gemini, copilot, aider, markdown
+    #[arg(long, value_name = "AGENT", value_parser = agent)]
+    agent: Option<Agent>,
+
+    /// Only those that ended since then: a date, a time, or a length of time (7d)
+    #[arg(long, value_name = "TIME", value_parser = super::moment::moment)]
+    since: Option<jiff::Timestamp>,
+
+    /// So many at most
+    #[arg(short = 'n', long = "limit", value_name = "N")]
+    limit: Option<usize>,
+
+    /// Lines for scripts
+    #[arg(long, conflicts_with = "json")]
+    porcelain: bool,
+
+    /// End each session with a NUL, not with a line end
+    #[arg(short = 'z', requires = "porcelain")]
+    zero: bool,
+}
+
+/// Show the page of a session.
+#[derive(Debug, clap::Args)]
+struct Showing {
+    /// The session's id, or how it begins (at least 4 characters)
+    id: String,
+
+    /// Print its page (what is done when nothing else is asked for)
+    #[arg(long, conflicts_with_all = ["observations", "prompts"])]
+    page: bool,
+
+    /// Print what was captured instead, a line for each observation
+    #[arg(long, conflicts_with = "prompts")]
+    observations: bool,
+
+    /// Print only what a person said, in full
+    #[arg(long)]
+    prompts: bool,
+}
+
+fn agent(word: &str) -> Result<Agent, String> {
+    serde_json::from_value(word.into()).map_err(|_| "no agent that is known".to_owned())
 }
 
 /// What `session list --json` prints.
@@ -76,6 +119,10 @@ pub struct Row {
     standing: &'static str,
     /// Why it was skipped.
     reason: Option<String>,
+    /// The session that started it, of a subagent.
+    parent: Option<String>,
+    /// Its observations were dropped for their age; its page stays.
+    raw_dropped: bool,
 }
 
 /// What `session show --json` prints.
@@ -83,12 +130,15 @@ pub struct Row {
 pub struct Shown {
     #[serde(flatten)]
     session: Row,
-    /// The text of its page; absent with --observations.
+    /// The text of its page; absent with --observations and --prompts.
     #[serde(skip_serializing_if = "Option::is_none")]
     page: Option<String>,
     /// What was captured, with --observations.
     #[serde(skip_serializing_if = "Option::is_none")]
     events: Option<Vec<serde_json::Value>>,
+    /// What a person said, with --prompts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    words: Option<Vec<String>>,
 }
 
 impl Row {
@@ -114,6 +164,8 @@ impl Row {
             prompts: meta.prompts,
             standing,
             reason,
+            parent: meta.parent.clone(),
+            raw_dropped: !captured.raw,
         }
     }
 
@@ -145,21 +197,24 @@ pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
         ctx.warn(format!("a session cannot be read and is passed over: {fault}"));
     }
     match args.action {
-        Action::List { unseen, limit } => list(ctx, &found, unseen, limit),
-        Action::Show { id, observations } => show(ctx, &wiki.repo, &found, &id, observations),
+        Action::List(args) => list(ctx, &found, &args),
+        Action::Show(args) => show(ctx, &wiki.repo, &found, &args),
+        Action::Forget(args) => forget::run(ctx, &wiki, &found, &args),
     }
 }
 
-fn list(ctx: &Context, found: &Sessions, unseen: bool, limit: Option<usize>) -> Result<Exit> {
+fn list(ctx: &Context, found: &Sessions, args: &Listing) -> Result<Exit> {
     let mut rows: Vec<Row> = found
         .all
         .iter()
-        .filter(|captured| !unseen || captured.standing == Standing::Unseen)
+        .filter(|captured| !args.unseen || captured.standing == Standing::Unseen)
+        .filter(|captured| args.agent.is_none_or(|agent| captured.meta.agent == agent))
         .map(Row::new)
+        .filter(|row| args.since.is_none_or(|since| row.when() >= since))
         .filter(|row| ctx.scope.as_ref().is_none_or(|scope| *scope == row.scope))
         .collect();
     rows.sort_by(|a, b| (b.when(), &b.id).cmp(&(a.when(), &a.id)));
-    rows.truncate(limit.unwrap_or(usize::MAX));
+    rows.truncate(args.limit.unwrap_or(usize::MAX));
     if ctx.json {
         let mut out = ctx.out();
         let mut list = JsonList::start(&mut out, "sessions", &serde_json::Map::new(), "sessions")?;
@@ -167,6 +222,15 @@ fn list(ctx: &Context, found: &Sessions, unseen: bool, limit: Option<usize>) -> 
             list.item(row)?;
         }
         list.end()?;
+        out.finish()?;
+        return Ok(Exit::Done);
+    }
+    if args.porcelain {
+        let mut out = ctx.out();
+        for row in &rows {
+            let line = porcelain(row, !args.zero);
+            write!(out, "{line}{}", if args.zero { '\0' } else { '\n' })?;
+        }
         out.finish()?;
         return Ok(Exit::Done);
     }
@@ -179,11 +243,16 @@ fn list(ctx: &Context, found: &Sessions, unseen: bool, limit: Option<usize>) -> 
     let mut table = Table::new();
     table.head(&["id", "agent", "age", "prompts", "observations", "state", "title"]);
     for row in &rows {
-        let state = match (row.standing, &row.reason) {
-            ("skipped", Some(reason)) => Cell::with(Meaning::Dim, format!("skipped ({reason})")),
-            ("parked", _) => Cell::with(Meaning::Bad, "parked"),
-            ("unseen", _) => Cell::with(Meaning::Warn, "unseen"),
-            (other, _) => Cell::with(Meaning::Good, other),
+        let state = match &row.reason {
+            Some(reason) => format!("{} ({reason})", row.standing),
+            None => row.standing.to_owned(),
+        };
+        let state = if row.raw_dropped { format!("{state}, raw dropped") } else { state };
+        let meaning = match row.standing {
+            "skipped" => Meaning::Dim,
+            "parked" => Meaning::Bad,
+            "unseen" => Meaning::Warn,
+            _ => Meaning::Good,
         };
         table.row([
             Cell::with(Meaning::Id, short(found, &row.id)),
@@ -191,13 +260,31 @@ fn list(ctx: &Context, found: &Sessions, unseen: bool, limit: Option<usize>) -> 
             Cell::right(age(row.when(), now)),
             Cell::right(row.prompts),
             Cell::right(row.observations),
-            state,
+            Cell::with(meaning, state),
             Cell::new(&row.title),
         ]);
     }
     table.print(ctx, &mut out)?;
     out.finish()?;
     Ok(Exit::Done)
+}
+
+fn porcelain(row: &Row, escaped: bool) -> String {
+    let (prompts, observations, when) = (row.prompts.to_string(), row.observations.to_string(), row.when().to_string());
+    let fields = [
+        row.id.as_str(),
+        &row.agent,
+        &row.scope,
+        &when,
+        &prompts,
+        &observations,
+        row.standing,
+        row.reason.as_deref().unwrap_or("-"),
+        if row.raw_dropped { "dropped" } else { "raw" },
+        &row.title,
+    ];
+    let field = |field: &str| if escaped { shown(field).replace('\t', "\\t") } else { field.to_owned() };
+    fields.map(field).join("\t")
 }
 
 /// The shortest beginning of an id, of at least eight characters, that no other session's id has: ids that begin with
@@ -214,25 +301,37 @@ fn short<'i>(found: &Sessions, id: &'i str) -> &'i str {
     id.char_indices().nth(most).map_or(id, |(end, _)| &id[..end])
 }
 
-fn show(ctx: &Context, repo: &Repo, found: &Sessions, id: &str, observations: bool) -> Result<Exit> {
-    let captured = find(found, id)?;
-    let lost = || CliError::refused("unknown_id", format!("session {} is gone", captured.meta.id));
-    let (_, session, page) = session::load(repo, &captured.meta.id)?.ok_or_else(lost)?;
+fn show(ctx: &Context, repo: &Repo, found: &Sessions, args: &Showing) -> Result<Exit> {
+    let captured = find(found, &args.id)?;
+    let id = &captured.meta.id;
+    let lost = || CliError::refused("unknown_id", format!("session {id} is gone"));
+    if !captured.raw && (args.observations || args.prompts) {
+        let message = format!("the observations of session {id} were dropped for their age (capture.keep_raw_days)");
+        return Err(CliError::refused("observations_dropped", message)
+            .hint(format!("its page stays: `git memory session show {}`", short(found, id))));
+    }
+    let (_, session, page) = session::load(repo, id)?.ok_or_else(lost)?;
     if ctx.json {
         let events = session.observations.iter().map(serde_json::to_value).collect::<Result<Vec<_>, _>>();
         let events = events.map_err(std::io::Error::from)?;
         let shown = Shown {
             session: Row::new(captured),
-            page: (!observations).then_some(page),
-            events: observations.then_some(events),
+            page: (!args.observations && !args.prompts).then_some(page),
+            events: args.observations.then_some(events),
+            words: args.prompts.then(|| session.prompts().map(|prompt| prompt.body.clone()).collect()),
         };
         ctx.print_json("session", &shown)?;
         return Ok(Exit::Done);
     }
     let mut out = ctx.paged();
-    if observations {
+    if args.observations {
         for observation in &session.observations {
             writeln!(out, "{}", line(ctx, observation))?;
+        }
+    } else if args.prompts {
+        for prompt in session.prompts() {
+            let number = ctx.paint(Meaning::Id, format!("#{}", prompt.seq));
+            writeln!(out, "{number} {}\n", shown_lines(prompt.body.trim_end()))?;
         }
     } else {
         write!(out, "{}", shown_lines(&page))?;
@@ -264,8 +363,15 @@ fn find<'f>(found: &'f Sessions, id: &str) -> Result<&'f Captured> {
         return Err(CliError::refused("id_too_short", message).hint(hint));
     }
     let matches: Vec<&Captured> = found.all.iter().filter(|captured| captured.meta.id.starts_with(id)).collect();
+    // The id of a session begins the ids of the subagents that it started: it is meant, not they.
+    let leads = |one: &Captured| {
+        let id = Some(one.meta.id.as_str());
+        matches.iter().all(|other| other.meta.id == one.meta.id || other.meta.parent.as_deref() == id)
+    };
+    if let Some(one) = matches.iter().find(|one| leads(one)) {
+        return Ok(one);
+    }
     match matches[..] {
-        [one] => Ok(one),
         [] => Err(CliError::refused("unknown_id", format!("no session `{id}`")).hint(hint)),
         _ => {
             let ids: Vec<&str> = matches.iter().take(5).map(|captured| captured.meta.id.as_str()).collect();
