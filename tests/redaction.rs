@@ -372,7 +372,7 @@ fn no_secret_is_found_again_in_whatever_format_it_was_put() {
         for entry in walkdir::WalkDir::new(&fixtures).sort_by_file_name().into_iter().flatten() {
             let Ok(text) = fs::read_to_string(entry.path()) else { continue };
             let end = entry.path().extension().and_then(|end| end.to_str()).unwrap_or_default();
-            let mut seeded = |text: &str, chance: &mut Chance| match serde_json::from_str::<Value>(text) {
+            let seeded = |text: &str, chance: &mut Chance| match serde_json::from_str::<Value>(text) {
                 Ok(mut value) => {
                     planted(&mut value, "", &secrets, chance);
                     escaped(&value, chance)

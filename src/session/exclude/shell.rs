@@ -392,7 +392,9 @@ fn value(chars: &mut Chars) -> Value {
         Some('(') if chars.clone().nth(1) == Some('(') => {
             // A sum holds no path, but for commands in it.
             let sum: String = chars.clone().take(256).collect();
-            let end = sum.find("))").filter(|end| !sum[..*end].contains("$(") && !sum[..*end].contains(['`', '\n', '\'', '"']));
+            let end = sum
+                .find("))")
+                .filter(|end| !sum[..*end].contains("$(") && !sum[..*end].contains(['`', '\n', '\'', '"']));
             if let Some(end) = end {
                 chars.by_ref().take(sum[..end].chars().count() + 2).for_each(drop);
             }

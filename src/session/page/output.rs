@@ -62,10 +62,9 @@ pub(super) fn error_line(output: &str) -> String {
     let telling = |line: &&str| has(line, &TELLING);
     let line = lines()
         .filter(telling)
-        .filter(|line| !has(line, &SUMMARY) && !line.starts_with("warning"))
-        .next_back()
-        .or_else(|| lines().filter(|line| is_located(line)).next_back())
-        .or_else(|| lines().filter(telling).next_back())
+        .rfind(|line| !has(line, &SUMMARY) && !line.starts_with("warning"))
+        .or_else(|| lines().rfind(|line| is_located(line)))
+        .or_else(|| lines().rfind(telling))
         .or_else(|| lines().next_back());
     let Some(line) = line else { return "no output".to_owned() };
     // What follows a colon says it.
@@ -144,7 +143,7 @@ pub(super) fn test_result(command: &str, output: &str, exit: Option<i32>) -> Opt
             || lower == "fail"
             || lower == "pass"
     };
-    let line = output.lines().map(|line| line.trim().trim_matches('=').trim()).filter(says).next_back();
+    let line = output.lines().map(|line| line.trim().trim_matches('=').trim()).rfind(says);
     // A pipe hides the exit code.
     let failed = line.is_some_and(|line| {
         let words: Vec<&str> = line.split_whitespace().collect();
