@@ -45,7 +45,7 @@ pub fn run(input: &[u8], here: &Path, found: &mut dyn FnMut(&Path)) {
     found(&memory);
     let event = told.and_then(|told| told.hook_event_name.as_deref()).unwrap_or("hook");
     // The name of an event, not what else may stand there.
-    let event = if event.len() <= 24 && event.bytes().all(|b| b.is_ascii_alphabetic()) {
+    let event = if event.len() <= 24 && event.bytes().all(|b| b.is_ascii_alphabetic() || b == b'-') {
         event.to_owned()
     } else {
         "hook".to_owned()

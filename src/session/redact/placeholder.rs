@@ -1,5 +1,7 @@
 //! What only looks like a secret: the stand-ins of documentation.
 
+use super::MARK;
+
 /// Words that stand in for a password.
 const WORDS: &[&str] = &[
     "password",
@@ -54,7 +56,11 @@ const WORDS: &[&str] = &[
 /// `***`, a variable.
 pub(super) fn is(value: &str) -> bool {
     let value = value.trim_matches(|c: char| matches!(c, '"' | '\'' | '`' | ',' | ';'));
-    if value.starts_with(['<', '$', '{', '%', '*', '(', '[']) || value.contains("${") || value.contains("{{") {
+    // A mark that is none is no excuse.
+    if value.starts_with(['<', '$', '{', '%', '*', '(', '[']) && !value.starts_with(MARK)
+        || value.contains("${")
+        || value.contains("{{")
+    {
         return true;
     }
     let lower = value.to_ascii_lowercase();

@@ -462,3 +462,31 @@ fn the_time_grows_with_the_text_only() {
     }
     assert!(begun.elapsed().as_secs() < 60, "{:?}", begun.elapsed());
 }
+
+#[test]
+fn a_mark_that_we_did_not_set_hides_nothing() {
+    let redactor = redactor();
+    let secret = token(&["gh", "p_"].concat(), 36);
+    for text in [
+        format!("[REDACTED:\n{secret}\n"),
+        format!("[REDACTED:{{--auth a: {secret}"),
+        format!("[REDACTED:{secret}]"),
+        format!("PASSWORD=[REDACTED:{}", &secret[4..]),
+    ] {
+        assert!(!redactor.redact(&text).contains(&secret[8..20]), "{text}");
+    }
+    let marked = "token: [REDACTED:github-token], secret [REDACTED:aws-secret-key], [REDACTED:e2b-key]";
+    assert_eq!(redactor.redact(marked), marked);
+}
+
+#[test]
+fn ends_of_keys_without_beginnings_do_no_harm() {
+    let redactor = redactor();
+    let twice = pem("-----BEGIN KIND-----\nx\n-----END KIND----------END KIND-----`");
+    assert!(redactor.redact(&twice).starts_with("[REDACTED:private-key]"));
+    for text in
+        [pem("-----END KIND-----"), pem("---END KIND------END KIND------BEGIN KIND---"), pem("KIND KIND---KIND")]
+    {
+        redactor.redact(&text);
+    }
+}
