@@ -184,18 +184,24 @@ fn escaped(line: &Value, chance: &mut Chance) -> String {
         return text;
     }
     let mut out = String::new();
-    let (mut quoted, mut escape) = (false, false);
-    for c in text.chars() {
-        if quoted && !escape && c.is_ascii_alphanumeric() && chance.below(4) == 0 {
-            let _ = write!(out, "\\u{:04X}", c as u32);
-            continue;
-        }
-        out.push(c);
+    let mut quoted = false;
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
         match c {
-            '"' if !escape => quoted = !quoted,
-            _ => {}
+            // What is escaped already stays.
+            '\\' => {
+                out.push(c);
+                let kind = chars.next().into_iter().inspect(|c| out.push(*c)).any(|c| c == 'u');
+                out.extend(chars.by_ref().take(if kind { 4 } else { 0 }));
+            }
+            c if quoted && c.is_ascii_alphanumeric() && chance.below(4) == 0 => {
+                let _ = write!(out, "\\u{:04X}", c as u32);
+            }
+            c => {
+                quoted ^= c == '"';
+                out.push(c);
+            }
         }
-        escape = c == '\\' && !escape;
     }
     out
 }

@@ -97,8 +97,6 @@ fn read(text: &str, start: usize, end: usize) -> Option<Assignment<'_>> {
     let quote = bytes.get(at + escapes).copied().filter(|b| matches!(b, b'"' | b'\'' | b'`'));
     let value_start = at + escapes + usize::from(quote.is_some());
     let name = full.trim_start_matches('-');
-    let in_string =
-        tight && before == Some(b';') || before == Some(b' ') && text[..name_start].ends_with("; ") && tight;
     let shouted = flag || tight && shouts(name);
     let rest = &text[value_start..floor(text, value_start + WINDOW)];
     let value = match quote {
@@ -125,6 +123,9 @@ fn read(text: &str, start: usize, end: usize) -> Option<Assignment<'_>> {
         let alone = front.trim_matches(|c: char| " \t→|:+-#".contains(c)).is_empty();
         alone && matches!(bytes.get(value_end), None | Some(b'\n' | b'\r'))
     };
+    // `Server=x;Password=y;`, and `; password: y;` among remarks.
+    let listed = text[..name_start].ends_with([';', ' ']) && text[..name_start].trim_end_matches(' ').ends_with(';');
+    let in_string = listed && (tight || bytes.get(value_end) == Some(&b';'));
     let notation = match quote {
         Some(_) => Notation::Quoted,
         None if element => Notation::Quoted,

@@ -180,7 +180,7 @@ impl Redactor {
         !self.spans(&view::without_escapes(text)).is_empty()
     }
 
-    /// Joins pieces that were parted, usually with a line break; without one where a secret was cut by the parting.
+    /// Joins pieces that were parted, usually with a line break; without one where the parting would hide a secret.
     pub fn join<'p>(&self, pieces: impl IntoIterator<Item = &'p str>) -> String {
         const REACH: usize = 512;
         let mut out = String::new();
@@ -189,18 +189,12 @@ impl Redactor {
                 out.push_str(piece);
                 continue;
             }
-            let glued = |c: char| !c.is_whitespace();
-            if out.ends_with(glued) && piece.starts_with(glued) {
-                let left = &out[floor(&out, out.len().saturating_sub(REACH))..];
-                let right = &piece[..floor(piece, piece.len().min(REACH))];
-                let seam = left.len();
-                let both = format!("{left}{right}");
-                if self.spans(&both).iter().any(|span| span.start < seam && span.end > seam) {
-                    out.push_str(piece);
-                    continue;
-                }
+            let left = &out[ceil(&out, out.len().saturating_sub(REACH))..];
+            let right = &piece[..floor(piece, REACH)];
+            let hidden = |text: &str| self.spans(text).iter().map(|span| span.end - span.start).sum::<usize>();
+            if hidden(&format!("{left}{right}")) <= hidden(&format!("{left}\n{right}")) {
+                out.push('\n');
             }
-            out.push('\n');
             out.push_str(piece);
         }
         out

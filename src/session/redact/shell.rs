@@ -29,7 +29,7 @@ const WAYS: &[Way] = &[
     Way { words: &["sshpass"], shape: concat!(r"\Asshpass\s+(?:-[a-oq-z]\S*\s+)*-p\s*", value!()) },
     Way {
         words: &["mysql", "mariadb"],
-        shape: concat!(r"\A(?:mysql|mariadb)[a-z-]*\s(?:[^\n|;]{0,400}?\s)?-p", value!()),
+        shape: concat!(r"\A(?:mysql|mariadb)[a-z-]*\s(?:(?:[^\n|;]|\\\r?\n)*?\s)?-p", value!()),
     },
     Way {
         words: &[
@@ -43,18 +43,18 @@ const WAYS: &[Way] = &[
             "buildah login",
             "az login",
         ],
-        shape: concat!(r"\A[a-z]+ (?:auth )?login\b[^\n|;&]{0,400}?\s-p[ =]?", value!()),
+        shape: concat!(r"\A[a-z]+ (?:auth )?login\b[^\n|;&]*?\s-p[ =]?", value!()),
     },
-    Way { words: &["redis-cli"], shape: concat!(r"\Aredis-cli\b[^\n|;]{0,400}?\s-a[ =]?", value!()) },
-    Way { words: &["mongo"], shape: concat!(r"\Amongo[a-z]*\s(?:[^\n|;]{0,400}?\s)?-p[ =]?", value!()) },
-    Way { words: &["ldap"], shape: concat!(r"\Aldap[a-z]+\b[^\n|;]{0,400}?\s-w[ =]?", value!()) },
-    Way { words: &["zip "], shape: concat!(r"\Azip\b[^\n|;]{0,400}?\s-P[ =]?", value!()) },
-    Way { words: &["7z"], shape: concat!(r"\A7z[a-z]*\b[^\n|;]{0,400}?\s-p", value!()) },
-    Way { words: &["sqlcmd", "bcp "], shape: concat!(r"\A[a-z]+\b[^\n|;]{0,400}?\s-P[ =]?", value!()) },
-    Way { words: &["xfreerdp"], shape: concat!(r"\Axfreerdp\d?\b[^\n|;]{0,400}?\s/p:", value!()) },
+    Way { words: &["redis-cli"], shape: concat!(r"\Aredis-cli\b(?:[^\n|;]|\\\r?\n)*?\s-a[ =]?", value!()) },
+    Way { words: &["mongo"], shape: concat!(r"\Amongo[a-z]*\s(?:(?:[^\n|;]|\\\r?\n)*?\s)?-p[ =]?", value!()) },
+    Way { words: &["ldap"], shape: concat!(r"\Aldap[a-z]+\b(?:[^\n|;]|\\\r?\n)*?\s-w[ =]?", value!()) },
+    Way { words: &["zip "], shape: concat!(r"\Azip\b(?:[^\n|;]|\\\r?\n)*?\s-P[ =]?", value!()) },
+    Way { words: &["7z"], shape: concat!(r"\A7z[a-z]*\b(?:[^\n|;]|\\\r?\n)*?\s-p", value!()) },
+    Way { words: &["sqlcmd", "bcp "], shape: concat!(r"\A[a-z]+\b(?:[^\n|;]|\\\r?\n)*?\s-P[ =]?", value!()) },
+    Way { words: &["xfreerdp"], shape: concat!(r"\Axfreerdp\d?\b(?:[^\n|;]|\\\r?\n)*?\s/p:", value!()) },
     Way {
         words: &["smbclient", "mount.cifs", "smbmap"],
-        shape: concat!(r#"\A\S+\b[^\n|;]{0,400}?\s-U[ =]?["'\\]{0,2}[^\s"'%]{1,64}%"#, value!()),
+        shape: concat!(r#"\A\S+\b(?:[^\n|;]|\\\r?\n)*?\s-U[ =]?["'\\]{0,2}[^\s"'%]{1,64}%"#, value!()),
     },
     Way {
         words: &["htpasswd"],
@@ -90,7 +90,7 @@ pub(super) fn password(text: &str, start: usize, way: usize) -> Option<Span> {
 
 static CURL: LazyLock<Regex> = LazyLock::new(|| {
     shape(
-        r#"\A(?:curl|wget)\b[^\n]{0,2000}?\s(?:-[a-zA-Z]{0,6}u\s{0,2}|--user[ =]|--proxy-user[ =]|--password[ =]|--http-password[ =]|--oauth2-bearer[ =])["'\\]{0,2}(?:[^\s:"'\\]{0,128}:)?([^\s"'\\]{3,256})"#,
+        r#"\A(?:curl|wget)\b(?:[^\n]|\\\r?\n|\n\s)*?\s(?:-[a-zA-Z]{0,6}u\s{0,2}|--user[ =]|--proxy-user[ =]|--password[ =]|--http-password[ =]|--oauth2-bearer[ =])["'\\]{0,2}(?:[^\s:"'\\]{0,128}:)?([^\s"'\\]{3,256})"#,
     )
 });
 

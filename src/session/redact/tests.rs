@@ -146,6 +146,10 @@ fn a_secret_that_was_cut_between_two_pieces_is_joined_before_it_is_looked_for() 
     let joined = redactor.join(["the key is", &secret[..9], &secret[9..], " end"]);
     assert_eq!(redactor.redact(&joined), "the key is\n[REDACTED:github-token]\n end");
     assert_eq!(redactor.join(["one", "two"]), "one\ntwo");
+    let joined = redactor.join(["curl", &format!(" -u svc:{} https://x.test", &secret[4..20])]);
+    assert!(!redactor.redact(&joined).contains(&secret[4..16]), "{joined}");
+    let remark = "- laptop: ssh me@10.0.0.4 (since March); password: 12082016; sharing is on";
+    assert!(redactor.redact(remark).contains("password: [REDACTED:assigned-secret]; sharing"));
 }
 
 #[test]
@@ -235,6 +239,10 @@ const NOTATIONS: &[(&str, &str)] = &[
     ("curl -sSu svc:S https://x.test", "curl -sSu svc:[REDACTED:basic-password] https://x.test"),
     ("curl -H 'X-Api-Key: S' https://x.test", "curl -H 'X-Api-Key: [REDACTED:assigned-secret]' https://x.test"),
     ("curl -H 'Authorization: Bearer S' x", "curl -H 'Authorization: Bearer [REDACTED:authorization]' x"),
+    (
+        "curl -s \\\n  -u svc:S \\\n  https://x.test",
+        "curl -s \\\n  -u svc:[REDACTED:basic-password] \\\n  https://x.test",
+    ),
     ("wget --http-password=S https://x.test", "wget --http-password=[REDACTED:basic-password] https://x.test"),
     ("mysql -u root -pS app", "mysql -u root -p[REDACTED:command-password] app"),
     ("mysqldump -h db -p'S' app", "mysqldump -h db -p'[REDACTED:command-password]' app"),
