@@ -329,8 +329,10 @@ fn around_marks(text: &str, span: Span) -> Vec<Span> {
             from = at;
         }
     }
+    let whole = at == span.start && parts.is_empty();
     parts.push(Span { start: at, ..span });
-    parts.retain(|part| !text[part.start..part.end].trim().is_empty());
+    // Signs between marks are no secret.
+    parts.retain(|part| whole || text[part.start..part.end].contains(char::is_alphanumeric));
     parts
 }
 

@@ -483,7 +483,7 @@ fn a_mark_that_we_did_not_set_hides_nothing() {
     ] {
         assert!(!redactor.redact(&text).contains(&secret[8..20]), "{text}");
     }
-    let marked = "token: [REDACTED:github-token], secret [REDACTED:aws-secret-key], [REDACTED:e2b-key]";
+    let marked = "token: [REDACTED:github-token], secret [REDACTED:aws-secret-key], [REDACTED:e2b-key], curl -u [REDACTED:stripe-key]: x";
     assert_eq!(redactor.redact(marked), marked);
 }
 
