@@ -380,6 +380,25 @@ def capture(bench):
     again = lambda: bench.run([bench.binary, "capture", "--from", "claude", data], repo)
     b, parsed = bench.turns([again, lambda: bench.run([bench.parser, "parse", data], repo)])
     yield against("the same again, nothing new in it", b, parsed, None, True)
+    first = sorted(os.listdir(data))[0]
+    more = 0
+
+    def grown():
+        nonlocal more
+        more += 1
+        line = {
+            "type": "user",
+            "uuid": f"more-{more}",
+            "sessionId": first.removesuffix(".jsonl"),
+            "timestamp": "2026-03-01T10:00:00Z",
+            "message": {"role": "user", "content": f"and once more, {more}"},
+        }
+        with open(os.path.join(data, first), "a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+        return again()
+
+    c, parsed = bench.turns([grown, lambda: bench.run([bench.parser, "parse", data], repo)])
+    yield against("the same again, one file grown by a line", c, parsed, None, True)
     most = a.memory / 1e6
     yield Line("most memory of `capture`", f"{most:.0f} MB", "–", most, None, 200, unit="MB")
 

@@ -41,7 +41,7 @@ fn captured(sandbox: &Sandbox, names: &[&str]) -> Vec<String> {
     }
     let repo = Repo::open(&sandbox.dir).unwrap();
     let done = capture(&repo, sessions, common::NOW.parse().unwrap()).unwrap();
-    done.into_iter().map(|(id, _)| id).collect()
+    done.into_iter().map(|kept| kept.id).collect()
 }
 
 /// Puts a file into the ledger's tree, as no command of ours would.

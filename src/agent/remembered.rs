@@ -1,4 +1,5 @@
-//! Which session files were read in full, so that an unchanged one is not read again. Local, and may be lost.
+//! Which session files were read, and how far, so that an unchanged one is not read again and a grown one only from
+//! there on. Local, and may be lost.
 
 use std::collections::HashMap;
 use std::fs::{self, File, Metadata};
@@ -7,10 +8,13 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
+use crate::session::Bookmark;
+
 /// The shape of the file, and of what is read from sessions; another number is the same as nothing.
-const SHAPE: u32 = 1;
+const SHAPE: u32 = 2;
 
 /// How much of a file's end must be as it was.
 const TAIL: u64 = 4096;
@@ -25,14 +29,34 @@ pub struct Remembered {
 }
 
 /// What a file looked like when it was read, and what it gave.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct Entry {
     stamp: Stamp,
     settings: String,
-    /// A digest of the rules above the session's folder, and the folder.
-    cwd: String,
+    /// The folders of its sessions, and a digest of the rules above them.
+    cwds: Vec<String>,
     rules: String,
-    sessions: Vec<String>,
+    gave: Gave,
+    bookmark: Option<Box<RawValue>>,
+}
+
+/// What a file gave.
+#[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Gave {
+    /// The ids of its sessions, with how many observations each held then.
+    pub sessions: Vec<(String, u32)>,
+    /// How many of its sessions are our own.
+    pub own: usize,
+}
+
+/// What is known of a file as it is now.
+pub enum Known<'r> {
+    /// It is as it was.
+    Same(&'r Gave),
+    /// It has grown, from where the bookmark, a [`Bookmark`] in JSON, stands.
+    Grown(&'r Gave, &'r RawValue),
+    /// It must be read.
+    Nothing,
 }
 
 /// What changes when a file does.
@@ -97,22 +121,25 @@ impl Remembered {
         Remembered { place, settings: digest(&text), files, added: HashMap::new() }
     }
 
-    /// The sessions that a file gave, when nothing has changed since that could give another result.
-    pub fn sessions(&self, path: &Path, stamp: &Stamp) -> Option<&[String]> {
-        let entry = self.files.get(&key(path))?;
-        let same = entry.stamp == *stamp && entry.settings == self.settings && entry.rules == rules(&entry.cwd);
-        same.then_some(&entry.sessions)
+    /// What is known of a file, when nothing has changed since that could give another result.
+    pub fn known(&self, path: &Path, stamp: &Stamp) -> Known<'_> {
+        let entry = self.files.get(&key(path)).filter(|entry| entry.settings == self.settings);
+        match entry.filter(|entry| entry.rules == rules(&entry.cwds)) {
+            Some(entry) if entry.stamp == *stamp => Known::Same(&entry.gave),
+            Some(Entry { stamp: before, gave, bookmark: Some(bookmark), .. })
+                if before.inode == stamp.inode && before.size < stamp.size =>
+            {
+                Known::Grown(gave, bookmark)
+            }
+            _ => Known::Nothing,
+        }
     }
 
-    /// Notes a file that was read without any trouble.
-    pub fn add(&mut self, path: &Path, stamp: Stamp, cwd: &str, sessions: Vec<String>) {
-        let entry = Entry { stamp, settings: self.settings.clone(), cwd: cwd.to_owned(), rules: rules(cwd), sessions };
-        self.added.insert(key(path), entry);
-    }
-
-    /// Takes back what [`add`](Remembered::add) noted of a file.
-    pub fn forget(&mut self, path: &Path) {
-        self.added.remove(&key(path));
+    /// Notes a file that was read, with the folders of its sessions.
+    pub fn add(&mut self, path: &Path, stamp: Stamp, cwds: Vec<String>, gave: Gave, bookmark: Option<&Bookmark>) {
+        let (settings, rules) = (self.settings.clone(), rules(&cwds));
+        let bookmark = bookmark.and_then(|bookmark| serde_json::value::to_raw_value(bookmark).ok());
+        self.added.insert(key(path), Entry { stamp, settings, cwds, rules, gave, bookmark });
     }
 
     /// Writes what was added. Another process may have added more meanwhile; failing is no failure.
@@ -134,14 +161,18 @@ fn key(path: &Path) -> String {
     digest(path.canonicalize().unwrap_or_else(|_| path.to_owned()).as_os_str().as_encoded_bytes())
 }
 
-/// A digest of the nearest `.gitmemory.toml` at or above a folder, which decides what may be kept.
-fn rules(cwd: &str) -> String {
-    let nearest = Path::new(cwd).ancestors().find_map(|folder| match fs::read(folder.join(crate::config::FILE)) {
-        Ok(bytes) => Some(bytes),
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => None,
-        Err(error) => Some(error.to_string().into_bytes()),
-    });
-    digest(&nearest.unwrap_or_default())
+/// A digest of the nearest `.gitmemory.toml` at or above each folder, which decide what may be kept.
+fn rules(cwds: &[String]) -> String {
+    let mut all = Vec::new();
+    for cwd in cwds {
+        let nearest = Path::new(cwd).ancestors().find_map(|folder| match fs::read(folder.join(crate::config::FILE)) {
+            Ok(bytes) => Some(bytes),
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => None,
+            Err(error) => Some(error.to_string().into_bytes()),
+        });
+        all.extend_from_slice(digest(&nearest.unwrap_or_default()).as_bytes());
+    }
+    digest(&all)
 }
 
 fn digest(bytes: &[u8]) -> String {
@@ -160,17 +191,19 @@ mod tests {
         let cwd = dir.path().join("project");
         fs::create_dir(&cwd).unwrap();
         let stamp = Stamp::of(&file).unwrap();
+        let gave = Gave { sessions: vec![("s".into(), 1)], own: 0 };
         let mut remembered = Remembered::load(&memory, &"a");
-        remembered.add(&file, stamp.clone(), cwd.to_str().unwrap(), vec!["s".into()]);
+        remembered.add(&file, stamp.clone(), vec![cwd.to_str().unwrap().into()], gave.clone(), None);
         remembered.save();
 
         let again = Remembered::load(&memory, &"a");
-        assert_eq!(again.sessions(&file, &stamp), Some(&["s".to_owned()][..]));
-        assert_eq!(Remembered::load(&memory, &"b").sessions(&file, &stamp), None);
+        let is_same = |remembered: &Remembered, stamp: &Stamp| matches!(remembered.known(&file, stamp), Known::Same(known) if *known == gave);
+        assert!(is_same(&again, &stamp));
+        assert!(!is_same(&Remembered::load(&memory, &"b"), &stamp));
         fs::write(cwd.join(".gitmemory.toml"), "[capture]\nenabled = false\n").unwrap();
-        assert_eq!(again.sessions(&file, &stamp), None);
+        assert!(!is_same(&again, &stamp));
         fs::remove_file(cwd.join(".gitmemory.toml")).unwrap();
         fs::write(&file, "one\ntwo\n").unwrap();
-        assert_eq!(again.sessions(&file, &Stamp::of(&file).unwrap()), None);
+        assert!(matches!(again.known(&file, &Stamp::of(&file).unwrap()), Known::Nothing));
     }
 }

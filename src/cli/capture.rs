@@ -108,6 +108,8 @@ pub struct Shown {
     failed: Vec<ShownTrouble>,
     /// How many files are of other projects.
     unmatched: usize,
+    /// Why they are taken to be.
+    unmatched_reasons: Vec<ShownReason>,
     /// How many files hold nothing to learn from.
     nothing: usize,
     /// How many sessions are our own, which are never learned from.
@@ -145,6 +147,12 @@ struct ShownWarning {
 struct ShownUnrecognised {
     file: String,
     first_line: String,
+}
+
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+struct ShownReason {
+    reason: String,
+    files: usize,
 }
 
 #[derive(Debug, Serialize, schemars::JsonSchema)]
@@ -301,14 +309,27 @@ fn summary(report: &Report, files: usize) -> String {
     if report.filtered > 0 {
         rest.push(format!("{} not asked for", count(report.filtered, "session")));
     }
-    if !report.unmatched.is_empty() {
-        rest.push(format!("{} unmatched (of other projects)", count(report.unmatched.len(), "file")));
+    for (reason, files) in unmatched(report) {
+        rest.push(format!("{} unmatched ({reason})", count(files, "file")));
     }
     if !rest.is_empty() {
         text.push_str("; ");
         text.push_str(&rest.join(", "));
     }
     text
+}
+
+/// Why files were not matched, with how many of them, the most frequent reason first.
+fn unmatched(report: &Report) -> Vec<(&str, usize)> {
+    let mut reasons: Vec<(&str, usize)> = Vec::new();
+    for file in &report.unmatched {
+        match reasons.iter_mut().find(|(reason, _)| *reason == file.text) {
+            Some((_, files)) => *files += 1,
+            None => reasons.push((&file.text, 1)),
+        }
+    }
+    reasons.sort_by_key(|(_, files)| std::cmp::Reverse(*files));
+    reasons
 }
 
 /// Each id cut where it differs from all others of the list, with eight characters at least: ids of subagents and of
@@ -346,6 +367,7 @@ fn object(report: &Report) -> Shown {
     };
     let unrecognised = |file: &Trouble| ShownUnrecognised { file: file.file.clone(), first_line: file.text.clone() };
     let failed = |file: &Trouble| ShownTrouble { file: file.file.clone(), reason: file.text.clone() };
+    let reason = |(reason, files): (&str, usize)| ShownReason { reason: reason.to_owned(), files };
     Shown {
         enabled: true,
         sessions: report.sessions.iter().map(session).collect(),
@@ -353,6 +375,7 @@ fn object(report: &Report) -> Shown {
         unrecognised: report.unrecognised.iter().map(unrecognised).collect(),
         failed: report.failed.iter().chain(&report.unresolved).map(failed).collect(),
         unmatched: report.unmatched.len(),
+        unmatched_reasons: unmatched(report).into_iter().map(reason).collect(),
         nothing: report.nothing.len(),
         own: report.own,
         forgotten: report.gone.keys().cloned().collect(),

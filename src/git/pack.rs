@@ -5,6 +5,7 @@ use gix::objs::Kind;
 use gix::zlib::stream::deflate::{Compress, FlushCompress};
 use gix::zlib::{Compression, Status};
 
+use super::Oid;
 use super::store::Object;
 
 /// How many earlier trees are tried as the base of a difference.
@@ -26,13 +27,67 @@ struct Base<'a> {
     depth: usize,
 }
 
-/// Header, entries and checksum of a pack with these objects, in their order.
-pub(super) fn pack(objects: &[Object<'_>], hash: gix::hash::Kind, level: Compression) -> Result<Vec<u8>, String> {
+/// A pack and what its index says.
+pub(super) struct Pack {
+    /// Header, entries and checksum.
+    pub bytes: Vec<u8>,
+    entries: Vec<PackedAt>,
+    hash: gix::hash::Kind,
+}
+
+struct PackedAt {
+    oid: Oid,
+    offset: usize,
+    crc: u32,
+}
+
+impl Pack {
+    /// The checksum at its end.
+    pub(super) fn sum(&self) -> &[u8] {
+        &self.bytes[self.bytes.len() - self.hash.len_in_bytes()..]
+    }
+
+    /// Its index, of git's version 2; `None` when the pack is too large for offsets of 31 bits.
+    pub(super) fn index(&mut self) -> Result<Option<Vec<u8>>, String> {
+        if self.bytes.len() > i32::MAX as usize {
+            return Ok(None);
+        }
+        self.entries.sort_by_key(|entry| entry.oid);
+        let mut index = b"\xfftOc\0\0\0\x02".to_vec();
+        let mut upto = [0u32; 256];
+        for entry in &self.entries {
+            upto[usize::from(entry.oid.as_slice()[0])] += 1;
+        }
+        let mut all = 0;
+        for count in upto {
+            all += count;
+            index.extend_from_slice(&all.to_be_bytes());
+        }
+        self.entries.iter().for_each(|entry| index.extend_from_slice(entry.oid.as_slice()));
+        self.entries.iter().for_each(|entry| index.extend_from_slice(&entry.crc.to_be_bytes()));
+        self.entries.iter().for_each(|entry| index.extend_from_slice(&(entry.offset as u32).to_be_bytes()));
+        index.extend_from_slice(self.sum());
+        add_sum(&mut index, self.hash)?;
+        Ok(Some(index))
+    }
+}
+
+fn add_sum(bytes: &mut Vec<u8>, hash: gix::hash::Kind) -> Result<(), String> {
+    let mut hasher = gix::hash::hasher(hash);
+    hasher.update(bytes);
+    let sum = hasher.try_finalize().map_err(|error| super::command::explain(&error))?;
+    bytes.extend_from_slice(sum.as_slice());
+    Ok(())
+}
+
+/// A pack with these objects, in their order, each of them once.
+pub(super) fn pack(objects: &[Object<'_>], hash: gix::hash::Kind, level: Compression) -> Result<Pack, String> {
     let count = u32::try_from(objects.len()).map_err(|error| error.to_string())?;
     let mut pack = b"PACK\0\0\0\x02".to_vec();
     pack.extend_from_slice(&count.to_be_bytes());
     let mut deflate = Deflate::new(level);
     let mut bases: Vec<Base<'_>> = Vec::new();
+    let mut entries = Vec::with_capacity(objects.len());
     for object in objects {
         let offset = pack.len();
         let candidate = object.kind == Kind::Tree && object.bytes.len() >= WORTH_IT;
@@ -55,6 +110,7 @@ pub(super) fn pack(objects: &[Object<'_>], hash: gix::hash::Kind, level: Compres
                 0
             }
         };
+        entries.push(PackedAt { oid: object.oid, offset, crc: crc32fast::hash(&pack[offset..]) });
         if candidate {
             if bases.len() == WINDOW {
                 bases.remove(0);
@@ -62,11 +118,8 @@ pub(super) fn pack(objects: &[Object<'_>], hash: gix::hash::Kind, level: Compres
             bases.push(Base { bytes: object.bytes, offset, depth });
         }
     }
-    let mut hasher = gix::hash::hasher(hash);
-    hasher.update(&pack);
-    let sum = hasher.try_finalize().map_err(|error| super::command::explain(&error))?;
-    pack.extend_from_slice(sum.as_slice());
-    Ok(pack)
+    add_sum(&mut pack, hash)?;
+    Ok(Pack { bytes: pack, entries, hash })
 }
 
 fn type_of(kind: Kind) -> u8 {

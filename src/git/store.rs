@@ -7,7 +7,9 @@ use std::path::Path;
 use gix::objs::Kind;
 use gix::zlib::Compression;
 use gix::zlib::stream::deflate;
+use tempfile::NamedTempFile;
 
+use super::pack::Pack;
 use super::refs::disk_trouble;
 use super::{Error, Oid, Repo, Result, fault, pack};
 
@@ -32,13 +34,12 @@ pub(super) fn write(repo: &Repo, mut objects: Vec<Object<'_>>) -> Result<()> {
     }
     objects.sort_by_key(|object| rank(object.kind));
     fault::point("objects.before");
-    if objects.len() >= MANY {
-        by_git(repo, &objects, &["index-pack", "--stdin"])?;
-    } else if shared(repo) {
+    match (objects.len() >= MANY, shared(repo)) {
+        (true, false) => packed(repo, &objects)?,
+        (false, false) => loose(repo, &objects)?,
         // Git knows which permissions a shared repository wants.
-        by_git(repo, &objects, &["unpack-objects", "-q"])?;
-    } else {
-        loose(repo, &objects)?;
+        (true, true) => by_git(repo, made(repo, &objects)?, &["index-pack", "--stdin"])?,
+        (false, true) => by_git(repo, made(repo, &objects)?, &["unpack-objects", "-q"])?,
     }
     fault::point("objects.after");
     Ok(())
@@ -91,15 +92,7 @@ fn one(folder: &Path, name: &str, object: &Object<'_>, level: Compression) -> Re
     if path.exists() {
         return Ok(());
     }
-    // `git prune` and `git gc` clear away files of this name when a crash left them.
-    let mut builder = tempfile::Builder::new();
-    builder.prefix("tmp_obj_");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(std::fs::Permissions::from_mode(0o444));
-    }
-    let file = builder.tempfile_in(folder).map_err(failed)?;
+    let file = temporary(folder, "tmp_obj_").map_err(failed)?;
     let mut zlib = deflate::Write::new(file, level);
     zlib.write_all(&gix::objs::encode::loose_header(object.kind, object.bytes.len() as u64)).map_err(failed)?;
     zlib.write_all(object.bytes).map_err(failed)?;
@@ -107,11 +100,28 @@ fn one(folder: &Path, name: &str, object: &Object<'_>, level: Compression) -> Re
     let file = zlib.into_inner();
     file.as_file().sync_all().map_err(failed)?;
     fault::point("objects.each");
-    match file.persist(&path) {
+    named(file, &path)
+}
+
+/// A file that `git prune` and `git gc` clear away when a crash left it.
+fn temporary(folder: &Path, prefix: &str) -> std::io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(prefix);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(std::fs::Permissions::from_mode(0o444));
+    }
+    builder.tempfile_in(folder)
+}
+
+/// Gives a complete file its name.
+fn named(file: NamedTempFile, path: &Path) -> Result<()> {
+    match file.persist(path) {
         Ok(_) => Ok(()),
         // Where an open or read-only file cannot be replaced, somebody else wrote the same object meanwhile.
         Err(_) if path.exists() => Ok(()),
-        Err(error) => Err(failed(error.error)),
+        Err(error) => Err(Error::write(path.display().to_string(), error.error)),
     }
 }
 
@@ -125,10 +135,39 @@ fn sync_folder(folder: &Path) -> Result<()> {
         .map_err(|error| Error::write(folder.display().to_string(), error))
 }
 
-fn by_git(repo: &Repo, objects: &[Object<'_>], command: &[&str]) -> Result<()> {
-    let level = repo.inner.pack_compression().unwrap_or_else(|_| repo.inner.loose_compression());
-    let pack = pack::pack(objects, repo.inner.object_hash(), level).map_err(|reason| Error::write("a pack", reason))?;
-    let git = repo.git().args(["-c", "core.fsync=objects,reference"]).args(command).stdin(pack);
+/// A pack of the objects. Where nobody asks for another level, speed counts: git packs anew when it collects garbage.
+fn made(repo: &Repo, objects: &[Object<'_>]) -> Result<Pack> {
+    let asked = ["pack.compression", "core.compression"].iter().any(|key| repo.config(key).is_some());
+    let level = repo.inner.pack_compression().ok().filter(|_| asked).unwrap_or(Compression::BEST_SPEED);
+    pack::pack(objects, repo.inner.object_hash(), level).map_err(|reason| Error::write("a pack", reason))
+}
+
+/// Writes one pack and its index, which makes it known.
+fn packed(repo: &Repo, objects: &[Object<'_>]) -> Result<()> {
+    let mut pack = made(repo, objects)?;
+    let Some(index) = pack.index().map_err(|reason| Error::write("the index of a pack", reason))? else {
+        return by_git(repo, pack, &["index-pack", "--stdin"]);
+    };
+    let folder = repo.objects_dir().join("pack");
+    let failed = |error: std::io::Error| Error::write(folder.display().to_string(), error);
+    if !folder.is_dir() {
+        std::fs::create_dir_all(&folder).map_err(failed)?;
+        sync_folder(&repo.objects_dir())?;
+    }
+    let sum: String = pack.sum().iter().map(|byte| format!("{byte:02x}")).collect();
+    for (end, bytes) in [("pack", &pack.bytes), ("idx", &index)] {
+        let path = folder.join(format!("pack-{sum}.{end}"));
+        let mut file = temporary(&folder, &format!("tmp_{end}_")).map_err(failed)?;
+        file.write_all(bytes).map_err(failed)?;
+        file.as_file().sync_all().map_err(failed)?;
+        fault::point("objects.each");
+        named(file, &path)?;
+    }
+    sync_folder(&folder)
+}
+
+fn by_git(repo: &Repo, pack: Pack, command: &[&str]) -> Result<()> {
+    let git = repo.git().args(["-c", "core.fsync=objects,reference"]).args(command).stdin(pack.bytes);
     let line = git.line();
     let output = git.output()?;
     match output.code {

@@ -66,9 +66,14 @@ pub(super) fn body(redactor: &Redactor, raw: &str) -> String {
         }
         return ends(&clean, &clean, clean.len());
     }
-    let head = &raw[..border_after(raw, END + MARGIN)];
-    let tail = &raw[border_before(raw, raw.len() - END - MARGIN)..];
-    ends(&redactor.redact(head), &redactor.redact(tail), raw.len())
+    body_of_ends(redactor, raw, raw, raw.len())
+}
+
+/// The body of a text of which only the two ends are at hand, both longer than what a body keeps.
+pub(super) fn body_of_ends(redactor: &Redactor, head: &str, tail: &str, whole: usize) -> String {
+    let head = &head[..border_after(head, END + MARGIN)];
+    let tail = &tail[border_before(tail, tail.len().saturating_sub(END + MARGIN))..];
+    ends(&redactor.redact(head), &redactor.redact(tail), whole)
 }
 
 fn ends(head: &str, tail: &str, whole: usize) -> String {
@@ -103,9 +108,14 @@ pub(super) fn first_line(text: &str) -> String {
 /// A session's title: from the first words of a person that say something, else from the first.
 pub(super) fn title_of_session(observations: &[Observation]) -> Option<String> {
     let prompts = || observations.iter().filter(|o| o.speaker == Speaker::Human);
-    let telling = |title: &String| title.split_whitespace().count() >= 3 || title.chars().count() >= 12;
-    let said = prompts().filter(|o| !is_filler(&o.body)).map(|o| title_of(&o.body)).find(telling);
+    let said = prompts().find(|o| is_telling(&o.body)).map(|o| title_of(&o.body));
     said.or_else(|| prompts().map(|o| title_of(&o.body)).find(|title| !title.is_empty()))
+}
+
+/// Whether a prompt says what a session is about.
+pub(super) fn is_telling(words: &str) -> bool {
+    let title = title_of(words);
+    !is_filler(words) && (title.split_whitespace().count() >= 3 || title.chars().count() >= 12)
 }
 
 /// What a subagent's session is called: no person speaks to it. Its id begins with that of the session that started it.
@@ -276,8 +286,13 @@ pub(super) fn safe_id(redactor: &Redactor, id: &str) -> String {
 
 /// A short, stable name of some bytes: 16 hexadecimal digits.
 pub(super) fn digest(bytes: &[u8]) -> String {
+    format!("{:016x}", number(bytes))
+}
+
+/// As [`digest`], as a number.
+pub(super) fn number(bytes: &[u8]) -> u64 {
     use sha2::{Digest, Sha256};
-    Sha256::digest(bytes).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    Sha256::digest(bytes).iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
 /// A tool's input as text: a command as it was given; other inputs as `name: value` lines, strings decoded.

@@ -93,7 +93,7 @@ mod tests {
 
     fn read(text: &str, whole: bool) -> (Vec<String>, Vec<&'static str>) {
         let format = Format { starts: &["{\"t\":"], is_telling: |text| text.starts_with(b"{\"t\":") };
-        let line = Line { number: 1, bytes: text.as_bytes(), whole };
+        let line = Line::alone(1, text.as_bytes(), whole);
         let (mut found, mut damage) = (Vec::new(), Damage::default());
         objects(&line, &format, &mut damage, &mut |raw, _| found.push(raw.to_owned()));
         (found, damage.warnings("f").into_iter().map(|w| w.kind).collect())

@@ -1,18 +1,62 @@
 //! Lines of a file that may be damaged: read one at a time, and their text made readable.
 
 use std::borrow::Cow;
-use std::io::{self, BufRead, ErrorKind};
+use std::io::{self, BufRead, ErrorKind, Read, Seek, SeekFrom};
+
+use bstr::ByteSlice;
+use serde::{Deserialize, Serialize};
 
 use super::Warning;
+use super::builder::number;
 
 /// The longest line that is read; what is longer is passed over.
-const LONGEST: usize = 64 << 20;
+const LONGEST: usize = 16 << 20;
+
+/// A buffer larger than this is given back when its line was read.
+const LARGE: usize = 4 << 20;
+
+/// How many bytes before a place tell whether it is still the same place.
+const BEFORE: usize = 512;
+
+/// A place between two lines of a file that only grows at its end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Place {
+    /// How many bytes stand before it.
+    pub offset: u64,
+    /// How many lines stand before it.
+    pub line: usize,
+    /// How many of the bytes right before it are known, and a digest of them.
+    known: usize,
+    digest: u64,
+}
+
+impl Place {
+    fn new(offset: u64, line: usize, before: &[u8]) -> Place {
+        let known = before.len().min(BEFORE);
+        Place { offset, line, known, digest: number(&before[before.len() - known..]) }
+    }
+
+    /// Moves a file to this place; false when it is not the file any more that the place was found in.
+    pub(super) fn find(&self, file: &mut (impl Read + Seek)) -> io::Result<bool> {
+        let mut before = Vec::with_capacity(self.known);
+        file.seek(SeekFrom::Start(self.offset.saturating_sub(self.known as u64)))?;
+        file.by_ref().take(self.known as u64).read_to_end(&mut before)?;
+        Ok(before.len() == self.known && number(&before) == self.digest)
+    }
+}
 
 /// A file's lines, one at a time, in one buffer.
 pub(super) struct Lines<R> {
     source: R,
     buffer: Vec<u8>,
+    /// The line before, when it was whole.
+    before: Vec<u8>,
     number: usize,
+    /// Where the line in the buffer begins, and where it ends.
+    start: u64,
+    end: u64,
+    /// The line in the buffer ends with a line break.
+    whole: bool,
     /// What follows cannot be read.
     broken: bool,
 }
@@ -25,60 +69,66 @@ pub(super) struct Line<'b> {
     pub bytes: &'b [u8],
     /// It ends with a line break; only the last line of a file may have none.
     pub whole: bool,
+    start: u64,
+    before: &'b [u8],
+}
+
+impl<'b> Line<'b> {
+    /// A line that stands in no file by itself.
+    pub(super) fn alone(number: usize, bytes: &'b [u8], whole: bool) -> Line<'b> {
+        Line { number, bytes, whole, start: 0, before: &[] }
+    }
+
+    /// The place right before it.
+    pub(super) fn place(&self) -> Place {
+        Place::new(self.start, self.number - 1, self.before)
+    }
 }
 
 impl<R: BufRead> Lines<R> {
     pub(super) fn new(source: R) -> Lines<R> {
-        Lines { source, buffer: Vec::new(), number: 0, broken: false }
+        Lines {
+            source,
+            buffer: Vec::new(),
+            before: Vec::new(),
+            number: 0,
+            start: 0,
+            end: 0,
+            whole: false,
+            broken: false,
+        }
+    }
+
+    /// The lines behind a place that the source was moved to.
+    pub(super) fn behind(source: R, place: &Place) -> Lines<R> {
+        Lines { number: place.line, start: place.offset, end: place.offset, ..Lines::new(source) }
     }
 
     /// The next line that is not empty. A packed file whose rest cannot be unpacked ends there.
     pub(super) fn next(&mut self, damage: &mut Damage) -> io::Result<Option<Line<'_>>> {
         loop {
-            self.buffer.clear();
-            if self.broken {
-                return Ok(None);
-            }
-            let read = match io::Read::take(&mut self.source, LONGEST as u64).read_until(b'\n', &mut self.buffer) {
-                Err(error) if error.kind() == ErrorKind::InvalidData && (self.number, self.buffer.len()) != (0, 0) => {
-                    damage.note("broken_archive", self.number + 1);
-                    self.broken = true;
-                    self.buffer.len()
-                }
-                read => read?,
-            };
-            if read == 0 {
-                return Ok(None);
-            }
-            self.number += 1;
-            let mut whole = self.buffer.last() == Some(&b'\n');
-            if !whole && read == LONGEST {
-                damage.note("too_long", self.number);
-                whole = skip_line(&mut self.source)?;
-                if whole { continue } else { return Ok(None) }
+            let Some(fits) = self.fill(damage)? else { return Ok(None) };
+            if !fits {
+                if self.whole { continue } else { return Ok(None) }
             }
             let (start, end) = self.trimmed(damage);
             if start < end {
-                return Ok(Some(Line { number: self.number, bytes: &self.buffer[start..end], whole }));
+                return Ok(Some(Line {
+                    number: self.number,
+                    bytes: &self.buffer[start..end],
+                    whole: self.whole,
+                    start: self.start,
+                    before: &self.before,
+                }));
             }
         }
     }
 
     /// The next line as it stands, also an empty one.
     pub(super) fn next_raw(&mut self, damage: &mut Damage) -> io::Result<Option<Line<'_>>> {
-        self.buffer.clear();
-        let read = io::Read::take(&mut self.source, LONGEST as u64).read_until(b'\n', &mut self.buffer)?;
-        if read == 0 {
-            return Ok(None);
-        }
-        self.number += 1;
-        let mut whole = self.buffer.last() == Some(&b'\n');
-        if !whole && read == LONGEST {
-            damage.note("too_long", self.number);
-            self.buffer.clear();
-            whole = skip_line(&mut self.source)?;
-        }
-        let bytes = self.buffer.strip_suffix(b"\n").unwrap_or(&self.buffer);
+        let Some(fits) = self.fill(damage)? else { return Ok(None) };
+        let bytes = if fits { self.buffer.as_slice() } else { &[] };
+        let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
         let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
         let bytes = match bytes.strip_prefix(b"\xef\xbb\xbf") {
             Some(rest) if self.number == 1 => {
@@ -87,7 +137,50 @@ impl<R: BufRead> Lines<R> {
             }
             _ => bytes,
         };
-        Ok(Some(Line { number: self.number, bytes, whole }))
+        let (start, before) = (self.start, self.before.as_slice());
+        Ok(Some(Line { number: self.number, bytes, whole: self.whole, start, before }))
+    }
+
+    /// Takes the next line into the buffer; false when it is too long, and passed over.
+    fn fill(&mut self, damage: &mut Damage) -> io::Result<Option<bool>> {
+        if self.whole {
+            std::mem::swap(&mut self.buffer, &mut self.before);
+            self.start = self.end;
+            if self.before.capacity() > LARGE {
+                self.before = self.before[self.before.len().saturating_sub(BEFORE)..].to_vec();
+            }
+        }
+        self.whole = false;
+        self.buffer.clear();
+        if self.broken {
+            return Ok(None);
+        }
+        let read = match io::Read::take(&mut self.source, LONGEST as u64).read_until(b'\n', &mut self.buffer) {
+            Err(error) if error.kind() == ErrorKind::InvalidData && (self.number, self.buffer.len()) != (0, 0) => {
+                damage.note("broken_archive", self.number + 1);
+                self.broken = true;
+                self.buffer.len()
+            }
+            read => read?,
+        };
+        if read == 0 {
+            return Ok(None);
+        }
+        self.number += 1;
+        self.end += read as u64;
+        self.whole = self.buffer.last() == Some(&b'\n');
+        let fits = self.whole || read < LONGEST;
+        if !fits {
+            damage.note("too_long", self.number);
+            self.skip_line()?;
+        }
+        Ok(Some(fits))
+    }
+
+    /// The place behind the last whole line, once there is no further line.
+    pub(super) fn place(&self) -> Place {
+        let number = if self.end > self.start { self.number - 1 } else { self.number };
+        Place::new(self.start, number, &self.before)
     }
 
     fn trimmed(&self, damage: &mut Damage) -> (usize, usize) {
@@ -106,21 +199,25 @@ impl<R: BufRead> Lines<R> {
         }
         (start + front, start + end)
     }
-}
 
-fn skip_line(source: &mut impl BufRead) -> io::Result<bool> {
-    loop {
-        let chunk = source.fill_buf()?;
-        if chunk.is_empty() {
-            return Ok(false);
-        }
-        let (used, done) = match chunk.iter().position(|b| *b == b'\n') {
-            Some(at) => (at + 1, true),
-            None => (chunk.len(), false),
-        };
-        source.consume(used);
-        if done {
-            return Ok(true);
+    /// Passes over the rest of a line and keeps its end only.
+    fn skip_line(&mut self) -> io::Result<()> {
+        self.buffer = Vec::new();
+        loop {
+            let chunk = self.source.fill_buf()?;
+            if chunk.is_empty() {
+                return Ok(());
+            }
+            let used = chunk.find_byte(b'\n').map_or(chunk.len(), |at| at + 1);
+            self.buffer.extend_from_slice(&chunk[used.saturating_sub(BEFORE)..used]);
+            self.whole = chunk[used - 1] == b'\n';
+            let surplus = self.buffer.len().saturating_sub(BEFORE);
+            self.buffer.drain(..surplus);
+            self.source.consume(used);
+            self.end += used as u64;
+            if self.whole {
+                return Ok(());
+            }
         }
     }
 }
@@ -238,7 +335,7 @@ impl Damage {
             "bom" => "a byte order mark, left out",
             "nul_padding" => "NUL bytes, left out",
             "too_deep" => "nesting deeper than 128, kept as text only",
-            "too_long" => "a line longer than 64 MiB, left out",
+            "too_long" => "a line longer than 16 MiB, left out",
             "not_an_object" => "a line that is no JSON object, left out",
             "unknown_type" => "a line of an unknown type, left out",
             "odd_message" => "a message without readable content, left out",

@@ -36,10 +36,13 @@ pub use own::MARKER as OWN_SESSION_MARKER;
 pub use own_words::{GAP, own_words};
 pub use page::page;
 pub use policy::Policy;
-pub use read::{From, Outcome, ReadOptions, Warning, further_files, read, read_in_batches};
+pub use read::{Bookmark, Ending, From, Given, Outcome, ReadOptions, Warning, further_files, read, read_on};
 pub use redact::{BadPattern, MARK as REDACTION_MARK, Redactor};
 pub use retain::{retain, retain_daily};
-pub use store::{Captured, Meta, REFS, Stored, at, capture, list, load, stored};
+pub use store::{Captured, Kept, Meta, REFS, Stored, at, capture, list, load, stored};
 pub use tools::{ToolClass, command_key, shell_command, tool_class};
 pub use types::*;
 pub use unpack::unpacked;
+
+#[cfg(test)]
+mod tests;

@@ -3,9 +3,14 @@
 /// What stands in the first prompt of every session that we start.
 pub const MARKER: &str = "git-memory:own-session";
 
+/// Whether a prompt bears our mark.
+pub(super) fn is_marked(prompt: &str) -> bool {
+    prompt.contains(MARKER)
+}
+
 /// Whether a session is ours: by the mark in its first prompt, or because it ran inside our own local folder.
 pub(super) fn is_own(first_prompt: Option<&str>, cwd: Option<&str>) -> bool {
-    first_prompt.is_some_and(|text| text.contains(MARKER)) || cwd.is_some_and(in_our_folder)
+    first_prompt.is_some_and(is_marked) || cwd.is_some_and(in_our_folder)
 }
 
 /// Whether a folder is, or is below, `<git folder>/memory`.

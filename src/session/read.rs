@@ -5,12 +5,16 @@
 //! and numbering are in `builder`, which every reader uses.
 
 use std::collections::HashMap;
-use std::io::{self, BufReader};
+use std::fs::File;
+use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
 
-use super::lines::{Damage, Lines};
+use super::builder::number;
+use super::claude::End;
+use super::lines::{Damage, Lines, Place};
 use super::unpack::{magic, unpacked};
 use super::{Policy, Redactor, Session, aider, claude, codex, copilot, gemini, markdown, opencode};
 
@@ -69,31 +73,115 @@ pub struct ReadOptions<'o> {
     pub policy: &'o Policy,
 }
 
+/// A session as it was read, or a part of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Given {
+    /// The session.
+    pub session: Session,
+    /// Only what came behind a bookmark: what was given before stands.
+    pub is_tail: bool,
+    /// Of a tail: the title that it had stays.
+    pub keeps_title: bool,
+    /// Ids of observations that an earlier read may have given and that are none any more.
+    pub gone: Vec<String>,
+}
+
+impl std::convert::From<Session> for Given {
+    fn from(session: Session) -> Given {
+        Given { session, is_tail: false, keeps_title: false, gone: Vec::new() }
+    }
+}
+
+/// Where reading of a file ended, for the next read to go on there. It holds no text of the session.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Bookmark {
+    /// A digest of how the file begins.
+    head: u64,
+    place: Place,
+    state: State,
+}
+
+/// The state of each reader that can go on.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+enum State {
+    Claude(claude::State),
+}
+
+/// How reading a file ended.
+#[derive(Debug, Clone)]
+pub enum Ending {
+    /// It was read.
+    Read {
+        /// Damage that was passed over.
+        warnings: Vec<Warning>,
+        /// Where the next read goes on; `None`: at the front.
+        bookmark: Option<Bookmark>,
+        /// The working folder that it records, where no session says it.
+        cwd: Option<String>,
+    },
+    /// No reader knows it; the text is its first line, redacted, cut and made printable, or what it is instead.
+    Unrecognised(String),
+}
+
 /// Reads one file, redacted and with exclusions applied. Memory grows with what is kept, not with the file.
 ///
 /// # Errors
 /// When the file cannot be opened or read.
 pub fn read(path: &Path, from: From, options: ReadOptions) -> io::Result<(Outcome, Vec<Warning>)> {
+    let mut sessions = Vec::new();
+    Ok(match read_on(path, from, options, None, &mut |given| sessions.push(given.session))? {
+        Ending::Read { warnings, .. } => (Outcome::Sessions(sessions), warnings),
+        Ending::Unrecognised(line) => (Outcome::Unrecognised(line), Vec::new()),
+    })
+}
+
+/// As [`read`], from a bookmark where the file is still the one that it was put into and has only grown, else from the
+/// front. Sessions are handed over as they are read, very long ones in parts, each a session of its own.
+///
+/// # Errors
+/// When the file cannot be opened or read; what was handed over until then is good.
+pub fn read_on(
+    path: &Path,
+    from: From,
+    options: ReadOptions,
+    bookmark: Option<Bookmark>,
+    give: &mut dyn FnMut(Given),
+) -> io::Result<Ending> {
     let name = options.redactor.redact(&path.to_string_lossy()).into_owned();
+    if let Some(bookmark) = bookmark {
+        let mut damage = Damage::default();
+        if let Some((bookmark, cwd)) = go_on(bookmark, path, options, &mut damage, give)? {
+            return Ok(Ending::Read { warnings: damage.warnings(&name), bookmark, cwd });
+        }
+    }
     let mut damage = Damage::default();
+    let (mut bookmark, mut cwd) = (None, None);
     let sessions = match recognise(path, from, options.redactor)? {
         Recognised::Empty => Vec::new(),
-        Recognised::Unknown(line) => return Ok((Outcome::Unrecognised(line), Vec::new())),
+        Recognised::Unknown(line) => return Ok(Ending::Unrecognised(line)),
         Recognised::Markdown => markdown::read(&std::fs::read(path)?, path, options, &mut damage).into_iter().collect(),
         Recognised::Database => {
             let mut database = opencode::open_database(path, options)?;
-            let mut all = Vec::new();
             loop {
                 match database.next(&mut damage)? {
-                    sessions if sessions.is_empty() => break all,
-                    sessions => all.extend(sessions),
+                    sessions if sessions.is_empty() => break sessions,
+                    sessions => sessions.into_iter().for_each(|session| give(session.into())),
                 }
             }
         }
         Recognised::As(form) => {
             let source = BufReader::with_capacity(1 << 18, unpacked(path)?);
             match form {
-                Form::Claude => claude::read(source, path, options, &mut damage)?.into_iter().collect(),
+                Form::Claude => {
+                    let head = head_of(&mut File::open(path)?)?;
+                    if let End::Read { bookmark: reached, cwd: recorded } =
+                        claude::read(source, path, options, None, &mut damage, give)?
+                    {
+                        bookmark = reached.and_then(|(place, state)| put(head, place, state, options.redactor));
+                        cwd = recorded;
+                    }
+                    Vec::new()
+                }
                 Form::Codex => codex::read(source, path, options, &mut damage)?,
                 Form::OpenCode => opencode::read(source, path, options, &mut damage)?,
                 Form::Gemini => gemini::read(source, path, options, &mut damage)?,
@@ -102,39 +190,48 @@ pub fn read(path: &Path, from: From, options: ReadOptions) -> io::Result<(Outcom
             }
         }
     };
-    Ok((Outcome::Sessions(sessions), damage.warnings(&name)))
+    sessions.into_iter().for_each(|session| give(session.into()));
+    Ok(Ending::Read { warnings: damage.warnings(&name), bookmark, cwd })
 }
 
-/// Reads a database as [`read`] does, but in batches: each, with what was damaged in it, goes to `take` before the next
-/// is read. False, and nothing was done, when the file is no database.
-///
-/// # Errors
-/// Those of `take`; trouble with the file goes to it.
-pub fn read_in_batches<E>(
+/// Reads on from a bookmark; `None` when the file must be read from its front. Nothing was handed over then.
+fn go_on(
+    bookmark: Bookmark,
     path: &Path,
-    from: From,
     options: ReadOptions,
-    mut take: impl FnMut(io::Result<(Outcome, Vec<Warning>)>) -> Result<(), E>,
-) -> Result<bool, E> {
-    let is_database = magic(path).is_ok_and(|head| head == SQLITE) && codex::is_state_file(path).is_ok_and(|is| !is);
-    if !matches!(from, From::Auto | From::OpenCode) || !is_database {
-        return Ok(false);
+    damage: &mut Damage,
+    give: &mut dyn FnMut(Given),
+) -> io::Result<Option<(Option<Bookmark>, Option<String>)>> {
+    let Bookmark { head, place, state } = bookmark;
+    let mut file = File::open(path)?;
+    if head_of(&mut file)? != head || !place.find(&mut file)? {
+        return Ok(None);
     }
-    let name = options.redactor.redact(&path.to_string_lossy()).into_owned();
-    let mut database = match opencode::open_database(path, options) {
-        Ok(database) => database,
-        Err(error) => return take(Err(error)).map(|()| true),
-    };
-    let mut first = true;
-    loop {
-        let mut damage = Damage::default();
-        match database.next(&mut damage) {
-            Err(error) => return take(Err(error)).map(|()| true),
-            Ok(sessions) if sessions.is_empty() && !first => return Ok(true),
-            Ok(sessions) => take(Ok((Outcome::Sessions(sessions), damage.warnings(&name))))?,
-        }
-        first = false;
+    let source = BufReader::with_capacity(1 << 18, file);
+    match state {
+        State::Claude(state) => Ok(match claude::read(source, path, options, Some((&place, state)), damage, give)? {
+            End::Read { bookmark, cwd } => {
+                Some((bookmark.and_then(|(place, state)| put(head, place, state, options.redactor)), cwd))
+            }
+            End::Anew => None,
+        }),
     }
+}
+
+/// A bookmark; `None` where what the reader must know is, or holds, a secret.
+fn put(head: u64, place: Place, state: claude::State, redactor: &Redactor) -> Option<Bookmark> {
+    let is_clean = !state.texts().any(|text| redactor.finds(text));
+    is_clean.then(|| Bookmark { head, place, state: State::Claude(state) })
+}
+
+/// How many bytes of a file's front tell whether it is the same file.
+const HEAD: u64 = 1024;
+
+fn head_of(file: &mut File) -> io::Result<u64> {
+    let mut head = Vec::new();
+    file.by_ref().take(HEAD).read_to_end(&mut head)?;
+    let line = head.iter().position(|byte| *byte == b'\n').unwrap_or(head.len());
+    Ok(number(&head[..line]))
 }
 
 /// The further files that a session's file stands for, wherever an agent keeps one session in several: nothing has

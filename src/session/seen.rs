@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::builder::number;
 use super::store::{held, sessions};
 use crate::git::{Repo, Result};
 
@@ -13,14 +14,30 @@ use crate::git::{Repo, Result};
 pub(super) struct Held {
     pub commit: String,
     pub title: String,
-    pub ids: Vec<String>,
+    /// Digests of the ids of its observations, 16 hexadecimal digits each.
+    ids: String,
+}
+
+impl Held {
+    pub(super) fn new<'i>(commit: String, title: String, ids: impl Iterator<Item = &'i str>) -> Held {
+        Held { commit, title, ids: ids.map(|id| format!("{:016x}", number(id.as_bytes()))).collect() }
+    }
+
+    fn numbers(&self) -> impl Iterator<Item = u64> {
+        let digits = self.ids.as_bytes().chunks(16);
+        digits.filter_map(|digits| u64::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok())
+    }
 }
 
 /// The observations of all captured sessions.
 pub(super) struct Seen {
     by_session: BTreeMap<String, Held>,
-    holder: HashMap<String, String>,
+    /// Which of the names holds an observation.
+    holder: HashMap<u64, usize>,
+    names: Vec<String>,
     file: PathBuf,
+    /// The file tells otherwise.
+    changed: bool,
 }
 
 impl Seen {
@@ -32,25 +49,31 @@ impl Seen {
         let file = repo.memory_dir().join("index").join("seen");
         let mut remembered: BTreeMap<String, Held> =
             std::fs::read(&file).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
-        let mut seen = Seen { by_session: BTreeMap::new(), holder: HashMap::new(), file };
+        let (by_session, holder, names) = Default::default();
+        let mut seen = Seen { by_session, holder, names, file, changed: false };
+        let mut changed = false;
         for (id, commit) in sessions(repo)? {
             let name = commit.to_string();
             let known = remembered.remove(&id).filter(|held| held.commit == name);
+            changed |= known.is_none();
             let held = match known {
                 Some(held) => held,
                 None => held(repo, commit)?,
             };
             seen.add(&id, held);
         }
+        seen.changed = changed || !remembered.is_empty();
         Ok(seen)
     }
 
     /// Notes what a session holds now.
     pub(super) fn add(&mut self, session: &str, held: Held) {
-        for id in &held.ids {
-            self.holder.entry(id.clone()).or_insert_with(|| session.to_owned());
+        for id in held.numbers() {
+            self.holder.entry(id).or_insert(self.names.len());
         }
+        self.names.push(session.to_owned());
         self.by_session.insert(session.to_owned(), held);
+        self.changed = true;
     }
 
     /// Whether another session has this title.
@@ -60,12 +83,13 @@ impl Seen {
 
     /// Whether another session holds this observation.
     pub(super) fn elsewhere(&self, session: &str, observation: &str) -> bool {
-        self.holder.get(observation).is_some_and(|holder| holder != session)
+        let holder = self.holder.get(&number(observation.as_bytes()));
+        holder.is_some_and(|holder| self.names[*holder] != session)
     }
 
     /// Remembers it for the next time. Failing to is no failure: the refs know it all.
     pub(super) fn save(&self) {
-        let Some(folder) = self.file.parent() else { return };
+        let Some(folder) = self.file.parent().filter(|_| self.changed) else { return };
         let written = std::fs::create_dir_all(folder).and_then(|()| {
             let mut file = tempfile::NamedTempFile::new_in(folder)?;
             serde_json::to_writer(std::io::BufWriter::new(&mut file), &self.by_session)?;

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::seen::{Held, Seen};
-use super::{Agent, Observation, Session, Speaker, page};
+use super::{Agent, Given, Observation, Session, Speaker, page};
 use crate::git::{Batch, Entry, Error, Lock, Locked, Mode, NewCommit, Oid, RefEdit, Repo, Result, fault};
 
 /// Where the refs of captured sessions stand.
@@ -89,6 +89,20 @@ pub enum Captured {
     Unchanged,
 }
 
+/// How often storing is tried when somebody else (a fetch, a purge) changes a session's ref meanwhile.
+const ATTEMPTS: u32 = 5;
+
+/// A session that was given to be stored.
+#[derive(Debug, Clone)]
+pub struct Kept {
+    /// Its id.
+    pub id: String,
+    /// What was done.
+    pub what: Captured,
+    /// The session as it stands; `None` when others hold all of it.
+    pub stored: Option<Stored>,
+}
+
 /// Stores sessions, adding to each only what no captured session holds yet (by observation id), in one ref
 /// transaction. Returns what was done, in the order given.
 ///
@@ -98,7 +112,7 @@ pub enum Captured {
 ///
 /// # Errors
 /// [`Error::Busy`] when another capture does not end; whatever git has to say.
-pub fn capture(repo: &Repo, sessions: Vec<(Session, String)>, now: Timestamp) -> Result<Vec<(String, Captured)>> {
+pub fn capture<S: Into<Given>>(repo: &Repo, sessions: Vec<(S, String)>, now: Timestamp) -> Result<Vec<Kept>> {
     if sessions.is_empty() {
         return Ok(Vec::new());
     }
@@ -109,106 +123,175 @@ pub fn capture(repo: &Repo, sessions: Vec<(Session, String)>, now: Timestamp) ->
             return Err(Error::Busy { reason: format!("another capture holds {} ({holder})", lock.display()) });
         }
     };
+    let mut done: Vec<Kept> = Vec::with_capacity(sessions.len());
+    let mut waiting: Vec<Waiting> = Vec::with_capacity(sessions.len());
+    for (at, (given, scope)) in sessions.into_iter().enumerate() {
+        let given = given.into();
+        done.push(Kept { id: given.session.id.clone(), what: Captured::Unchanged, stored: None });
+        waiting.push(Waiting { at, given, scope });
+    }
+    for left in (0..ATTEMPTS).rev() {
+        match attempt(repo, waiting, &mut done, now) {
+            Ok(()) => break,
+            Err(Failed { error: Error::RefMoved { .. }, again }) if left > 0 => waiting = again,
+            Err(Failed { error, .. }) => return Err(error),
+        }
+    }
+    Ok(done)
+}
+
+/// A session that waits to be stored.
+struct Waiting {
+    /// Its place among those that were given.
+    at: usize,
+    given: Given,
+    scope: String,
+}
+
+/// Nothing was stored, and what waits still.
+struct Failed {
+    error: Error,
+    again: Vec<Waiting>,
+}
+
+impl std::convert::From<Error> for Failed {
+    fn from(error: Error) -> Failed {
+        Failed { error, again: Vec::new() }
+    }
+}
+
+/// A session as it is to stand.
+struct Merged {
+    at: usize,
+    edit: RefEdit,
+    stored: Stored,
+    observations: Vec<Observation>,
+    gone: Vec<String>,
+}
+
+fn attempt(
+    repo: &Repo,
+    mut waiting: Vec<Waiting>,
+    done: &mut [Kept],
+    now: Timestamp,
+) -> std::result::Result<(), Failed> {
+    waiting.sort_by(|a, b| {
+        let key = |waiting: &Waiting| (waiting.given.session.ended, waiting.given.session.observations.len());
+        key(a).cmp(&key(b)).then_with(|| a.given.session.id.cmp(&b.given.session.id))
+    });
     let mut seen = Seen::load(repo)?;
     let mut batch = Batch::new(repo);
-    let mut edits: HashMap<String, RefEdit> = HashMap::new();
-    let mut done: Vec<Option<(String, Captured)>> = vec![None; sessions.len()];
-    let mut pending: HashMap<String, (Meta, Vec<Observation>)> = HashMap::new();
-
-    let mut order: Vec<usize> = (0..sessions.len()).collect();
-    order.sort_by(|&a, &b| {
-        let key = |at: usize| (sessions[at].0.ended, sessions[at].0.observations.len(), &sessions[at].0.id);
-        key(a).cmp(&key(b))
-    });
-    let mut sessions: Vec<Option<(Session, String)>> = sessions.into_iter().map(Some).collect();
-    for at in order {
-        let Some((session, scope)) = sessions[at].take() else { continue };
-        let id = session.id.clone();
-        let known = stored(repo, &id)?;
-        if known.as_ref().is_some_and(|known| known.observations_blob.is_none()) {
-            // Its observations were dropped for their age: they do not come back.
-            done[at] = Some((id, Captured::Unchanged));
-            continue;
-        }
-        let old = match pending.remove(&id) {
-            Some(old) => Some(old),
-            None => {
-                known.map(|stored| Ok::<_, Error>((stored.meta.clone(), observations(repo, &stored)?))).transpose()?
+    let mut merged: HashMap<String, Merged> = HashMap::new();
+    for Waiting { at, given, scope } in waiting {
+        let id = given.session.id.clone();
+        let mut edit = RefEdit { name: format!("{REFS}{id}"), old: None, new: None };
+        let (mut gone, mut known) = (given.gone.clone(), None);
+        if let Some(merged) = merged.remove(&id) {
+            edit = merged.edit;
+            gone.extend(merged.gone);
+            known = Some((merged.stored, merged.observations));
+        } else if let Some(stored) = stored(repo, &id)? {
+            if stored.observations_blob.is_none() {
+                // Its observations were dropped for their age: they do not come back.
+                done[at].stored = Some(stored);
+                continue;
             }
+            edit.old = Some(stored.commit);
+            let observations = observations(repo, &stored)?;
+            known = Some((stored, observations));
+        }
+        let (stands, old) = match known {
+            Some((stored, observations)) => (Some(stored.clone()), Some((stored.meta, observations))),
+            None => (None, None),
         };
-        let (what, merged) = merge(session, scope, old.as_ref(), &seen, now);
-        match what {
-            Captured::Unchanged => {
-                if let (Some(old), true) = (old, edits.contains_key(&id)) {
-                    pending.insert(id.clone(), old);
-                }
-            }
-            _ => {
-                let (meta, observations) = merged;
-                let commit = write(&mut batch, repo, &meta, &observations, now)?;
-                let name = format!("{REFS}{id}");
-                let before = repo.reference(&name)?;
-                edits.insert(id.clone(), RefEdit { name, old: before, new: Some(commit) });
-                let ids = observations.iter().map(|o| o.id.clone()).collect();
-                seen.add(&id, Held { commit: commit.to_string(), title: meta.title.clone(), ids });
-                pending.insert(id.clone(), (meta, observations));
-            }
+        let (what, meta, mut observations) = merge(given, scope, old, &seen, now);
+        let mut stands = stands;
+        if what != Captured::Unchanged {
+            let stored;
+            (stored, observations) = write(&mut batch, repo, meta, observations, now)?;
+            edit.new = Some(stored.commit);
+            let ids = observations.iter().map(|o| o.id.as_str());
+            seen.add(&id, Held::new(stored.commit.to_string(), stored.meta.title.clone(), ids));
+            stands = Some(stored);
         }
-        done[at] = Some((id, what));
+        done[at].what = what;
+        done[at].stored.clone_from(&stands);
+        if let Some(stored) = stands.filter(|_| edit.new.is_some()) {
+            merged.insert(id, Merged { at, edit, stored, observations, gone });
+        }
     }
-    let mut edits: Vec<RefEdit> = edits.into_values().collect();
+    let mut edits: Vec<RefEdit> = merged.values().map(|merged| merged.edit.clone()).collect();
     if !edits.is_empty() {
         edits.sort_by(|a, b| a.name.cmp(&b.name));
         batch.flush()?;
         fault::point("capture.before-refs");
-        repo.update_refs(&edits, "git-memory capture")?;
+        if let Err(error) = repo.update_refs(&edits, "git-memory capture") {
+            let again = |Merged { at, stored, observations, gone, .. }| {
+                let session = session(&stored.meta, observations);
+                let given = Given { session, is_tail: true, keeps_title: false, gone };
+                Waiting { at, given, scope: stored.meta.scope }
+            };
+            return Err(Failed { error, again: merged.into_values().map(again).collect() });
+        }
+        for kept in done.iter_mut() {
+            if let Some(merged) = merged.get(&kept.id) {
+                kept.stored = Some(merged.stored.clone());
+            }
+        }
     }
     seen.save();
-    Ok(done.into_iter().flatten().collect())
+    Ok(())
 }
 
 /// What the session is once what is new in it was added.
-fn merge(
-    session: Session,
+pub(super) fn merge(
+    given: Given,
     scope: String,
-    old: Option<&(Meta, Vec<Observation>)>,
+    old: Option<(Meta, Vec<Observation>)>,
     seen: &Seen,
     now: Timestamp,
-) -> (Captured, (Meta, Vec<Observation>)) {
-    let incoming: Vec<Observation> =
-        session.observations.iter().filter(|o| !seen.elsewhere(&session.id, &o.id)).cloned().collect();
-    let empty = Vec::new();
-    let known = old.map_or(&empty, |(_, observations)| observations);
-    let arrived: HashSet<&str> = incoming.iter().map(|o| o.id.as_str()).collect();
+) -> (Captured, Meta, Vec<Observation>) {
+    let Given { session, is_tail, keeps_title, gone } = given;
+    let (before, known) = old.map_or((None, Vec::new()), |(meta, known)| (Some(meta), known));
     let had: HashSet<&str> = known.iter().map(|o| o.id.as_str()).collect();
+    let mut incoming = session.observations;
+    incoming.retain(|o| !seen.elsewhere(&session.id, &o.id));
     let added = incoming.iter().filter(|o| !had.contains(o.id.as_str())).count() as u32;
-    let mut all = if known.iter().all(|o| arrived.contains(o.id.as_str())) {
+    let gone: HashSet<&str> = gone.iter().map(String::as_str).collect();
+    let arrived: HashSet<&str> = incoming.iter().map(|o| o.id.as_str()).collect();
+    let is_whole = !is_tail && known.iter().all(|o| arrived.contains(o.id.as_str()) || gone.contains(o.id.as_str()));
+    let mut all = if is_whole {
         incoming
     } else {
-        // An older or shorter copy of the file: what is there stays, with what this copy knows better.
-        let mut by_id: HashMap<String, Observation> = incoming.iter().map(|o| (o.id.clone(), o.clone())).collect();
-        let mut all: Vec<Observation> = known
-            .iter()
-            .map(|o| by_id.remove(&o.id).filter(|new| new.body.len() >= o.body.len()).unwrap_or_else(|| o.clone()))
-            .collect();
-        all.extend(incoming.into_iter().filter(|o| by_id.contains_key(&o.id)));
+        // What was read before, or an older or shorter copy of the file: what is there stays, with what is known
+        // better now.
+        let better = |new: &Observation, o: &Observation| is_tail || new.body.len() >= o.body.len();
+        let order: Vec<String> = incoming.iter().map(|o| o.id.clone()).collect();
+        let mut by_id: HashMap<String, Observation> = incoming.into_iter().map(|o| (o.id.clone(), o)).collect();
+        let mut all: Vec<Observation> = Vec::with_capacity(known.len() + order.len());
+        for o in &known {
+            match by_id.remove(&o.id) {
+                Some(new) if better(&new, o) => all.push(new),
+                None if gone.contains(o.id.as_str()) => {}
+                _ => all.push(o.clone()),
+            }
+        }
+        all.extend(order.iter().filter_map(|id| by_id.remove(id)));
         all
     };
     for (at, observation) in all.iter_mut().enumerate() {
         observation.seq = at as u32 + 1;
     }
-    let before = old.map(|(meta, _)| meta);
-    let title = match before {
-        Some(meta) => meta.title.clone(),
-        None if seen.has_title(&session.id, &session.title) => {
-            // The end of the id: those of subagents and of notes begin alike.
-            let skip = session.id.chars().count().saturating_sub(8);
-            let short: String = session.id.chars().skip(skip).collect();
-            format!("{} ({short})", session.title)
+    let kept = before.as_ref().filter(|_| keeps_title || !is_tail && !is_whole).map(|meta| meta.title.clone());
+    let title = kept.unwrap_or_else(|| {
+        let of_another = distinct(&session.id, &session.title);
+        match &before {
+            Some(meta) if meta.title == session.title || meta.title == of_another => meta.title.clone(),
+            _ if seen.has_title(&session.id, &session.title) => of_another,
+            _ => session.title,
         }
-        None => session.title.clone(),
-    };
-    let started = [before.and_then(|meta| meta.started), session.started].into_iter().flatten().min();
+    });
+    let was = before.as_ref();
     let meta = Meta {
         v: 1,
         id: session.id,
@@ -218,41 +301,57 @@ fn merge(
         version: session.version,
         cwd: session.cwd,
         branch: session.branch,
-        started,
-        ended: before.and_then(|meta| meta.ended).max(session.ended),
-        captured: before.map_or(now, |meta| meta.captured),
+        started: [was.and_then(|meta| meta.started), session.started].into_iter().flatten().min(),
+        ended: was.and_then(|meta| meta.ended).max(session.ended),
+        captured: was.map_or(now, |meta| meta.captured),
         observations: all.len() as u32,
         prompts: all.iter().filter(|o| o.speaker == Speaker::Human).count() as u32,
         own: session.own,
         parent: session.parent,
     };
-    let what = match old {
+    let what = match was {
         None if all.is_empty() => Captured::Unchanged,
         None => Captured::New,
-        Some((_, known)) if *known == all => Captured::Unchanged,
+        Some(was)
+            if known == all && (was.started, was.ended, &was.title) == (meta.started, meta.ended, &meta.title) =>
+        {
+            Captured::Unchanged
+        }
         Some(_) => Captured::Grown(added),
     };
-    (what, (meta, all))
+    (what, meta, all)
 }
 
-fn write(batch: &mut Batch, repo: &Repo, meta: &Meta, observations: &[Observation], now: Timestamp) -> Result<Oid> {
-    let session = session(meta, observations.to_vec());
+/// A title that no other session has, by the end of the id: ids of subagents and of notes begin alike.
+fn distinct(id: &str, title: &str) -> String {
+    let skip = id.chars().count().saturating_sub(8);
+    let short: String = id.chars().skip(skip).collect();
+    format!("{title} ({short})")
+}
+
+fn write(
+    batch: &mut Batch,
+    repo: &Repo,
+    meta: Meta,
+    observations: Vec<Observation>,
+    now: Timestamp,
+) -> Result<(Stored, Vec<Observation>)> {
+    let session = session(&meta, observations);
     let mut lines = Vec::new();
-    for observation in observations {
+    for observation in &session.observations {
         serde_json::to_writer(&mut lines, observation).map_err(|error| Error::write(OBSERVATIONS, error))?;
         lines.push(b'\n');
     }
-    let mut json = serde_json::to_vec_pretty(meta).map_err(|error| Error::write(META, error))?;
+    let mut json = serde_json::to_vec_pretty(&meta).map_err(|error| Error::write(META, error))?;
     json.push(b'\n');
-    let page = page(&session, &meta.scope);
-    let mut edits: Vec<(BString, Option<Entry>)> = Vec::new();
-    for (name, bytes) in [(META, json.as_slice()), (OBSERVATIONS, &lines), (PAGE, page.as_bytes())] {
-        let entry = Entry { mode: Mode::Blob, oid: batch.blob(bytes)? };
-        edits.push((name.into(), Some(entry)));
-    }
+    let page_blob = batch.blob(page(&session, &meta.scope).as_bytes())?;
+    let observations_blob = batch.blob(&lines)?;
+    let files = [(META, batch.blob(&json)?), (OBSERVATIONS, observations_blob), (PAGE, page_blob)];
+    let edits: Vec<(BString, Option<Entry>)> =
+        files.into_iter().map(|(name, oid)| (name.into(), Some(Entry { mode: Mode::Blob, oid }))).collect();
     let tree = batch.tree(None, &edits)?;
     let person = repo.operator()?;
-    batch.commit(&NewCommit {
+    let commit = batch.commit(&NewCommit {
         tree,
         parents: Vec::new(),
         author: person.clone(),
@@ -260,7 +359,9 @@ fn write(batch: &mut Batch, repo: &Repo, meta: &Meta, observations: &[Observatio
         time: now.as_second(),
         message: format!("memory: session {}\n", meta.id),
         sign: false,
-    })
+    })?;
+    let stored = Stored { commit, meta, page_blob, observations_blob: Some(observations_blob) };
+    Ok((stored, session.observations))
 }
 
 /// The refs of captured sessions: id and commit, sorted.
@@ -273,7 +374,7 @@ pub(super) fn sessions(repo: &Repo) -> Result<Vec<(String, Oid)>> {
 pub(super) fn held(repo: &Repo, commit: Oid) -> Result<Held> {
     let stored = at(repo, commit)?;
     let ids = ids(repo, &stored)?;
-    Ok(Held { commit: commit.to_string(), title: stored.meta.title, ids })
+    Ok(Held::new(commit.to_string(), stored.meta.title, ids.iter().map(String::as_str)))
 }
 
 /// The ids of its observations, also of those that were dropped.
@@ -357,7 +458,7 @@ mod tests {
     use std::path::Path;
 
     use super::super::{Agent, Observation, ObservationKind, Session, Speaker};
-    use super::{Captured, capture, list, load};
+    use super::{Captured, list, load};
     use crate::git::Repo;
 
     fn repository() -> (tempfile::TempDir, Repo) {
@@ -403,6 +504,11 @@ mod tests {
         "2026-03-02T00:00:00Z".parse().unwrap()
     }
 
+    fn capture(repo: &Repo, sessions: Vec<(Session, String)>) -> Vec<(String, Captured)> {
+        let done = super::capture(repo, sessions, now()).unwrap();
+        done.into_iter().map(|kept| (kept.id, kept.what)).collect()
+    }
+
     fn held(repo: &Repo, id: &str) -> Vec<String> {
         load(repo, id).unwrap().map(|(_, s, _)| s.observations.into_iter().map(|o| o.id).collect()).unwrap_or_default()
     }
@@ -411,11 +517,11 @@ mod tests {
     fn a_session_comes_back_as_it_was_and_a_second_capture_changes_nothing() {
         let (_dir, repo) = repository();
         let given = session("a", "2026-03-01T11:00:00Z", &["1", "2"]);
-        assert_eq!(capture(&repo, vec![given.clone()], now()).unwrap(), [("a".into(), Captured::New)]);
+        assert_eq!(capture(&repo, vec![given.clone()]), [("a".into(), Captured::New)]);
         let (stored, back, page) = load(&repo, "a").unwrap().unwrap();
         assert_eq!(back, given.0);
         assert!(page.contains("> say 1"));
-        assert_eq!(capture(&repo, vec![given], now()).unwrap(), [("a".into(), Captured::Unchanged)]);
+        assert_eq!(capture(&repo, vec![given]), [("a".into(), Captured::Unchanged)]);
         assert_eq!(list(&repo).unwrap()[0].commit, stored.commit);
         let raw =
             std::process::Command::new("git").args(["fsck", "--strict"]).current_dir(repo.workdir().unwrap()).output();
@@ -428,7 +534,7 @@ mod tests {
         let b = session("b", "2026-03-01T12:00:00Z", &["1", "2", "3"]);
         for given in [vec![a.clone(), b.clone()], vec![b.clone(), a.clone()]] {
             let (_dir, repo) = repository();
-            let done = capture(&repo, given.clone(), now()).unwrap();
+            let done = capture(&repo, given.clone());
             assert_eq!(
                 done.iter().map(|(id, _)| id.as_str()).collect::<Vec<_>>(),
                 given.iter().map(|(s, _)| s.id.as_str()).collect::<Vec<_>>()
@@ -436,20 +542,20 @@ mod tests {
             assert_eq!((held(&repo, "a"), held(&repo, "b")), (vec!["1".into(), "2".into()], vec!["3".into()]));
         }
         let (_dir, repo) = repository();
-        capture(&repo, vec![b], now()).unwrap();
-        assert_eq!(capture(&repo, vec![a], now()).unwrap(), [("a".into(), Captured::Unchanged)]);
+        capture(&repo, vec![b]);
+        assert_eq!(capture(&repo, vec![a]), [("a".into(), Captured::Unchanged)]);
         assert_eq!(held(&repo, "a"), Vec::<String>::new());
     }
 
     #[test]
     fn a_grown_session_gains_what_is_new_even_when_the_local_cache_is_lost() {
         let (_dir, repo) = repository();
-        capture(&repo, vec![session("a", "2026-03-01T11:00:00Z", &["1"])], now()).unwrap();
+        capture(&repo, vec![session("a", "2026-03-01T11:00:00Z", &["1"])]);
         std::fs::remove_dir_all(repo.memory_dir().join("index")).unwrap();
-        let done = capture(&repo, vec![session("a", "2026-03-01T12:00:00Z", &["1", "2", "3"])], now()).unwrap();
+        let done = capture(&repo, vec![session("a", "2026-03-01T12:00:00Z", &["1", "2", "3"])]);
         assert_eq!(done, [("a".into(), Captured::Grown(2))]);
         assert_eq!(held(&repo, "a"), ["1", "2", "3"]);
-        let older = capture(&repo, vec![session("a", "2026-03-01T11:00:00Z", &["1"])], now()).unwrap();
+        let older = capture(&repo, vec![session("a", "2026-03-01T11:00:00Z", &["1"])]);
         assert_eq!(older, [("a".into(), Captured::Unchanged)]);
     }
 
@@ -457,8 +563,8 @@ mod tests {
     fn equal_titles_get_a_suffix_that_stays() {
         let (_dir, repo) = repository();
         let all = vec![session("a", "2026-03-01T11:00:00Z", &["1"]), session("b", "2026-03-01T12:00:00Z", &["2"])];
-        capture(&repo, all, now()).unwrap();
-        capture(&repo, vec![session("b", "2026-03-01T13:00:00Z", &["2", "3"])], now()).unwrap();
+        capture(&repo, all);
+        capture(&repo, vec![session("b", "2026-03-01T13:00:00Z", &["2", "3"])]);
         let titles: Vec<_> = list(&repo).unwrap().into_iter().map(|s| s.meta.title).collect();
         assert_eq!(titles, ["Say", "Say (b)"]);
         assert!(Path::new(&repo.memory_dir()).join("index/seen").exists());

@@ -1,32 +1,34 @@
 //! Capture: agents' files are read, filtered and stored, and what was stored is recorded and queued.
 //!
-//! What a crash leaves undone the next capture of the same files completes: a file is remembered as read only once
-//! its sessions stand under their refs and in the ledger.
+//! What a crash leaves undone the next capture of the same files completes: a file is remembered as read, and up to
+//! where, only once its sessions stand under their refs and in the ledger.
 
 pub mod pages;
 mod readers;
 mod record;
+mod report;
 
-use std::collections::{BTreeMap, HashMap};
-use std::path::Path;
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::path::PathBuf;
 
 use jiff::Timestamp;
+use serde_json::value::RawValue;
 
+use self::readers::Read;
+pub use self::report::{Became, Line, Report, Trouble};
 use super::discover::{self, Folders, Found};
-use super::remembered::{Remembered, Stamp};
+use super::remembered::{Gave, Known, Remembered, Stamp};
 use crate::git;
 use crate::ledger;
 use crate::session::{
-    self, Agent, BadPattern, Captured, From, Gone, Outcome, Policy, REDACTION_MARK, ReadOptions, Redactor, Session,
-    Warning,
+    self, BadPattern, Bookmark, Captured, Ending, From, Given, Gone, Meta, Policy, REDACTION_MARK, ReadOptions,
+    Redactor, Session, Stored,
 };
 use crate::wiki::Wiki;
 
 /// How many bytes of text are held before they are stored.
 const BATCH: usize = 32 * 1024 * 1024;
-
-/// How many files are read before what is in them is taken, in their order.
-const AHEAD: usize = 16;
 
 /// What to capture of the files.
 #[derive(Debug, Clone)]
@@ -48,97 +50,6 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Options {
         Options { from: From::Auto, scope: None, since: None, session: None, own_projects: false, again: false }
-    }
-}
-
-/// What became of a session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Became {
-    /// Nothing new in it.
-    Unchanged,
-    /// It had grown.
-    Grown,
-    /// It was not there.
-    New,
-}
-
-impl Became {
-    /// The word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Became::New => "new",
-            Became::Grown => "grown",
-            Became::Unchanged => "unchanged",
-        }
-    }
-}
-
-/// A session that was looked at, as it stands now.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
-    /// Its id.
-    pub id: String,
-    /// The agent.
-    pub agent: Agent,
-    /// Its scope.
-    pub scope: String,
-    /// What became of it.
-    pub became: Became,
-    /// How many observations it holds; 0 when other sessions hold all of them.
-    pub observations: u32,
-    /// How many of them a person wrote.
-    pub prompts: u32,
-    /// Its title, redacted.
-    pub title: String,
-}
-
-/// A file or session with which something was not as it should be; names are redacted.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Trouble {
-    /// The file.
-    pub file: String,
-    /// The reason, or the first line of a file that no reader knows.
-    pub text: String,
-    /// The file was named itself.
-    pub named: bool,
-}
-
-/// What a capture did.
-#[derive(Debug, Default)]
-pub struct Report {
-    /// The sessions that were looked at.
-    pub sessions: Vec<Line>,
-    /// Damage that was passed over.
-    pub warnings: Vec<Warning>,
-    /// Files that no reader knows, with their first lines.
-    pub unrecognised: Vec<Trouble>,
-    /// Files that could not be read.
-    pub failed: Vec<Trouble>,
-    /// Sessions without a scope: not stored.
-    pub unresolved: Vec<Trouble>,
-    /// Files of other projects, with the reason.
-    pub unmatched: Vec<Trouble>,
-    /// Files in which there is nothing to learn.
-    pub nothing: Vec<String>,
-    /// Sessions of our own, which are never learned from.
-    pub own: usize,
-    /// Sessions that were left out by what was asked for.
-    pub filtered: usize,
-    /// Sessions that were forgotten, which stay away, with the word for why: `forgotten`, `expired`.
-    pub gone: BTreeMap<String, String>,
-    /// What was left for later, and why.
-    pub notes: Vec<String>,
-}
-
-impl Report {
-    /// Whether something that was asked for was not done.
-    pub fn has_failures(&self) -> bool {
-        !self.failed.is_empty() || !self.unresolved.is_empty() || self.unrecognised.iter().any(|file| file.named)
-    }
-
-    /// How many sessions became this.
-    pub fn count(&self, became: Became) -> usize {
-        self.sessions.iter().filter(|line| line.became == became).count()
     }
 }
 
@@ -189,15 +100,17 @@ pub fn capture(
     let folders = Folders::new(wiki);
     let policy = Policy::new(rules.enabled, rules.drop_subagents, &rules.ignore_paths).map_err(Error::Policy)?;
     let policy = Policy { folders: folders.known(), ..policy };
+    let settings = (rules, &settings.redact, format!("{:?}", options.from));
     let mut work = Work {
         wiki,
         options,
         redactor: &redactor,
         folders,
         gone: if options.again { Gone::default() } else { Gone::load(&wiki.repo)? },
-        remembered: Remembered::load(&wiki.repo.memory_dir(), &(rules, &settings.redact)),
+        remembered: Remembered::load(&wiki.repo.memory_dir(), &settings),
         read: Vec::new(),
         held: 0,
+        file: File::default(),
         waiting: Vec::new(),
         at: HashMap::new(),
         report: Report::default(),
@@ -206,29 +119,71 @@ pub fn capture(
         let file = redactor.redact(&path.to_string_lossy()).into_owned();
         work.report.failed.push(Trouble { file, text: reason.clone(), named: true });
     }
-    let how = ReadOptions { redactor: &redactor, policy: &policy };
-    for files in search.files.chunks(AHEAD) {
-        let mut wanted = Vec::with_capacity(files.len());
-        for file in files {
-            match work.is_to_be_read(file)? {
-                Some(stamp) => {
-                    if work.take_database(file, &stamp, how)? {
-                        step();
-                    } else {
-                        wanted.push((file, stamp));
-                    }
-                }
-                None => step(),
-            }
-        }
-        let paths: Vec<&Path> = wanted.iter().map(|(file, _)| file.path.as_path()).collect();
-        for ((file, stamp), read) in wanted.into_iter().zip(readers::read_all(&paths, options.from, how)) {
-            work.take(file, stamp, read)?;
-            step();
+    let mut jobs = Vec::new();
+    for file in &search.files {
+        match work.job(file)? {
+            Some(job) => jobs.push(job),
+            None => step(),
         }
     }
+    let how = ReadOptions { redactor: &redactor, policy: &policy };
+    readers::read_ahead(&jobs, options.from, how, &mut |job, read| {
+        match read {
+            Read::Given(given) => work.take(job, given)?,
+            Read::End(ending) => {
+                work.end(job, ending);
+                step();
+            }
+        }
+        if work.held > BATCH {
+            work.store()?;
+        }
+        Ok::<_, Error>(())
+    })?;
     work.store()?;
     work.finish()
+}
+
+/// A file that is to be read.
+struct Job {
+    path: PathBuf,
+    /// Its name, redacted.
+    name: String,
+    named: bool,
+    /// What it looked like before it is read.
+    stamp: Stamp,
+    /// Where reading may go on, and what was given until there.
+    bookmark: Option<Box<RawValue>>,
+    gave: Gave,
+}
+
+/// What the file that is being taken gave so far.
+#[derive(Default)]
+struct File {
+    ids: Vec<String>,
+    own: usize,
+    cwds: Vec<String>,
+    /// How many sessions and parts it gave.
+    given: usize,
+    /// The first of them continues what was given before.
+    is_tail: bool,
+    /// Not all of it is kept, or it cannot be told which rules hold for it.
+    is_partial: bool,
+}
+
+/// A file that is remembered once what it gave is stored.
+struct Done {
+    path: PathBuf,
+    stamp: Stamp,
+    ids: Vec<String>,
+    own: usize,
+    cwds: Vec<String>,
+    bookmark: Option<Bookmark>,
+}
+
+/// How many bytes of text a session holds.
+fn size(session: &Session) -> usize {
+    session.observations.iter().map(|o| o.body.len() + o.title.len()).sum()
 }
 
 /// A capture at work.
@@ -241,21 +196,22 @@ struct Work<'w> {
     /// What was forgotten before.
     gone: Gone,
     /// What was read and is not stored yet, with its scope.
-    read: Vec<(Session, String)>,
+    read: Vec<(Given, String)>,
     /// How many bytes of text that is.
     held: usize,
+    file: File,
     /// Files to be remembered once what was read is stored.
-    waiting: Vec<(std::path::PathBuf, Stamp, String, Vec<String>)>,
+    waiting: Vec<Done>,
     /// Where a session's line stands in the report.
     at: HashMap<String, usize>,
     report: Report,
 }
 
 impl Work<'_> {
-    /// What the file looks like now, when it is to be read; else what is to be said of it stands in the report.
-    fn is_to_be_read(&mut self, file: &Found) -> Result<Option<Stamp>, Error> {
-        let name = || self.redactor.redact(&file.path.to_string_lossy()).into_owned();
-        let trouble = |text: String| Trouble { file: name(), text, named: file.named };
+    /// The file, when it is to be read; else what is to be said of it stands in the report.
+    fn job(&mut self, file: &Found) -> Result<Option<Job>, Error> {
+        let name = self.redactor.redact(&file.path.to_string_lossy()).into_owned();
+        let trouble = |text: String| Trouble { file: name.clone(), text, named: file.named };
         if self.options.own_projects {
             let judged = match discover::recorded_cwd(&file.path) {
                 Err(error) => Err(error.to_string()),
@@ -274,96 +230,55 @@ impl Work<'_> {
                 return Ok(None);
             }
         };
-        Ok(if self.is_unchanged(file, &stamp)? { None } else { Some(stamp) })
-    }
-
-    /// Reads a database and takes it batch by batch; false when the file is none. What came in several batches is read
-    /// again the next time.
-    fn take_database(&mut self, file: &Found, stamp: &Stamp, how: ReadOptions) -> Result<bool, Error> {
-        let mut batches = 0;
-        let read = session::read_in_batches(&file.path, self.options.from, how, |read| {
-            batches += 1;
-            self.take(file, stamp.clone(), read)
-        })?;
-        if batches > 1 {
-            self.waiting.retain(|(path, ..)| *path != file.path);
-            self.remembered.forget(&file.path);
-        }
-        Ok(read)
-    }
-
-    /// What was read of a file.
-    fn take(&mut self, file: &Found, stamp: Stamp, read: readers::Read) -> Result<(), Error> {
-        let name = self.redactor.redact(&file.path.to_string_lossy()).into_owned();
-        let trouble = |text: String| Trouble { file: name.clone(), text, named: file.named };
-        let (outcome, warnings) = match read {
-            Ok(read) => read,
-            // A file of another kind, which only the name of makes it look like a session's.
-            Err(error) if error.kind() == std::io::ErrorKind::Unsupported && !file.named => {
-                self.report.unrecognised.push(trouble(error.to_string()));
-                return Ok(());
-            }
-            Err(error) => {
-                self.report.failed.push(trouble(error.to_string()));
-                return Ok(());
-            }
-        };
-        let whole = warnings.is_empty();
-        self.report.warnings.extend(warnings);
-        let sessions = match outcome {
-            Outcome::Unrecognised(line) => {
-                self.report.unrecognised.push(trouble(line));
-                return Ok(());
-            }
-            Outcome::Sessions(sessions) if sessions.is_empty() => {
-                self.report.nothing.push(name);
-                return Ok(());
-            }
-            Outcome::Sessions(sessions) => sessions,
-        };
-        let cwd = sessions[0].cwd.clone().filter(|cwd| whole && !cwd.contains(REDACTION_MARK));
-        let count = sessions.len();
-        let mut ids = Vec::with_capacity(count);
-        for session in sessions {
-            if session.own {
-                self.report.own += 1;
-            } else if !self.is_wanted(&session) {
-                self.report.filtered += 1;
-            } else if let Some(why) = self.gone.why(&session.id, session.parent.as_deref()) {
-                self.report.gone.insert(session.id.clone(), why.to_owned());
-                ids.push(session.id);
-            } else if let Err(reason) = self.belongs(&session) {
-                self.report.unmatched.push(trouble(reason.to_owned()));
-            } else if let Some(scope) = self.scope(&session, &name, file.named) {
-                ids.push(session.id.clone());
-                self.held += session.observations.iter().map(|o| o.body.len() + o.title.len()).sum::<usize>();
-                self.read.push((session, scope));
-            }
-        }
-        if let Some(cwd) = cwd.filter(|_| ids.len() == count) {
-            self.waiting.push((file.path.clone(), stamp, cwd, ids));
-        }
-        if self.held > BATCH {
-            self.store()?;
-        }
-        Ok(())
-    }
-
-    /// A file that was read in full before and is as it was then, whose sessions are all there.
-    fn is_unchanged(&mut self, file: &Found, stamp: &Stamp) -> Result<bool, Error> {
-        let plain = self.options.from == From::Auto && self.options.session.is_none() && self.options.since.is_none();
-        let Some(ids) = self.remembered.sessions(&file.path, stamp).filter(|_| plain) else { return Ok(false) };
-        let mut known = Vec::with_capacity(ids.len());
-        for id in ids {
-            match session::stored(&self.wiki.repo, id)? {
-                Some(stored) => known.push(stored.meta),
-                None if self.gone.why(id, None).is_some() => {
-                    self.report.gone.extend(self.gone.why(id, None).map(|why| (id.clone(), why.to_owned())));
+        let (mut bookmark, mut gave) = (None, Gave::default());
+        match self.remembered.known(&file.path, &stamp) {
+            Known::Nothing => {}
+            Known::Same(known) => {
+                let known = known.clone();
+                if let Some(metas) = self.stored(&known)? {
+                    self.unchanged(&name, metas, &known);
+                    return Ok(None);
                 }
-                None => return Ok(false),
+            }
+            Known::Grown(known, place) => {
+                let (known, place) = (known.clone(), place.to_owned());
+                if self.stored(&known)?.is_some() {
+                    (bookmark, gave) = (Some(place), known);
+                }
             }
         }
-        for meta in known {
+        Ok(Some(Job { path: file.path.clone(), name, named: file.named, stamp, bookmark, gave }))
+    }
+
+    /// The sessions that a file gave, where all of them stand as they were stored, under the scope that is asked for.
+    fn stored(&self, gave: &Gave) -> Result<Option<Vec<Meta>>, Error> {
+        let mut metas = Vec::with_capacity(gave.sessions.len());
+        for (id, observations) in &gave.sessions {
+            let asked = |meta: &Meta| self.options.scope.as_ref().is_none_or(|asked| *asked == meta.scope);
+            match session::stored(&self.wiki.repo, id)? {
+                Some(stored) if stored.meta.observations >= *observations && asked(&stored.meta) => {
+                    metas.push(stored.meta);
+                }
+                None if self.gone.why(id, None).is_some() => {}
+                _ => return Ok(None),
+            }
+        }
+        Ok(Some(metas))
+    }
+
+    /// A file in which nothing is new.
+    fn unchanged(&mut self, name: &str, metas: Vec<Meta>, gave: &Gave) {
+        if gave.sessions.is_empty() && gave.own == 0 {
+            self.report.nothing.push(name.to_owned());
+        }
+        self.report.own += gave.own;
+        let gone = gave.sessions.iter().filter_map(|(id, _)| Some((id.clone(), self.gone.why(id, None)?.to_owned())));
+        self.report.gone.extend(gone);
+        for meta in metas {
+            if !self.is_wanted(&meta.id, meta.parent.as_deref(), meta.ended) {
+                self.report.filtered += 1;
+                continue;
+            }
             self.line(Line {
                 id: meta.id,
                 agent: meta.agent,
@@ -374,7 +289,72 @@ impl Work<'_> {
                 title: meta.title,
             });
         }
-        Ok(true)
+    }
+
+    /// A session, or a part of one, that was read from a file.
+    fn take(&mut self, job: &Job, given: Given) -> Result<(), Error> {
+        let session = &given.session;
+        self.file.given += 1;
+        self.file.is_tail |= given.is_tail;
+        match session.cwd.as_ref().filter(|cwd| !cwd.contains(REDACTION_MARK)) {
+            Some(cwd) if self.file.cwds.contains(cwd) => {}
+            Some(cwd) => self.file.cwds.push(cwd.clone()),
+            None => self.file.is_partial |= session.cwd.is_some(),
+        }
+        if session.own {
+            self.file.own += 1;
+            self.report.own += 1;
+        } else if !self.is_wanted(&session.id, session.parent.as_deref(), session.ended) {
+            self.file.is_partial = true;
+            self.report.filtered += 1;
+        } else if let Some(why) = self.gone.why(&session.id, session.parent.as_deref()) {
+            self.report.gone.insert(session.id.clone(), why.to_owned());
+            self.file.ids.push(session.id.clone());
+        } else if let Err(reason) = self.belongs(session) {
+            self.file.is_partial = true;
+            let (file, text) = (job.name.clone(), reason.to_owned());
+            self.report.unmatched.push(Trouble { file, text, named: job.named });
+        } else if let Some(scope) = self.scope(session, &job.name, job.named) {
+            self.file.ids.push(session.id.clone());
+            self.held += size(session);
+            self.read.push((given, scope));
+        } else {
+            self.file.is_partial = true;
+        }
+        Ok(())
+    }
+
+    /// A file was read to its end.
+    fn end(&mut self, job: &Job, ending: io::Result<Ending>) {
+        let mut file = std::mem::take(&mut self.file);
+        let trouble = |text: String| Trouble { file: job.name.clone(), text, named: job.named };
+        let (warnings, bookmark, cwd) = match ending {
+            // A file of another kind, which only the name of makes it look like a session's.
+            Err(error) if error.kind() == io::ErrorKind::Unsupported && !job.named => {
+                return self.report.unrecognised.push(trouble(error.to_string()));
+            }
+            Err(error) => return self.report.failed.push(trouble(error.to_string())),
+            Ok(Ending::Unrecognised(line)) => return self.report.unrecognised.push(trouble(line)),
+            Ok(Ending::Read { warnings, bookmark, cwd }) => (warnings, bookmark, cwd),
+        };
+        self.report.warnings.extend(warnings);
+        if file.given == 0 {
+            self.report.nothing.push(job.name.clone());
+        }
+        if file.cwds.is_empty() {
+            file.cwds.extend(cwd.filter(|cwd| !self.redactor.finds(cwd)));
+        }
+        if file.is_partial || file.cwds.is_empty() {
+            return;
+        }
+        let mut ids = file.ids;
+        if file.is_tail {
+            ids.extend(job.gave.sessions.iter().map(|(id, _)| id.clone()));
+        }
+        let seen: HashSet<String> = ids.drain(..).collect();
+        let (path, stamp) = (job.path.clone(), job.stamp.clone());
+        let ids = seen.into_iter().collect();
+        self.waiting.push(Done { path, stamp, ids, own: file.own, cwds: file.cwds, bookmark });
     }
 
     /// Whether a session is of this wiki's projects, where only those are asked for.
@@ -387,13 +367,12 @@ impl Work<'_> {
         }
     }
 
-    fn is_wanted(&self, session: &Session) -> bool {
-        let named = self.options.session.as_deref().is_none_or(|wanted| {
-            session.id == wanted
-                || session.parent.as_deref() == Some(wanted)
-                || wanted.len() >= 4 && session.id.starts_with(wanted)
-        });
-        named && self.options.since.is_none_or(|since| session.ended.is_none_or(|ended| ended >= since))
+    fn is_wanted(&self, id: &str, parent: Option<&str>, ended: Option<Timestamp>) -> bool {
+        let named =
+            self.options.session.as_deref().is_none_or(|wanted| {
+                id == wanted || parent == Some(wanted) || wanted.len() >= 4 && id.starts_with(wanted)
+            });
+        named && self.options.since.is_none_or(|since| ended.is_none_or(|ended| ended >= since))
     }
 
     /// The scope's name; `None`, with the reason in the report, when it cannot be told or is not the one asked for.
@@ -435,7 +414,8 @@ impl Work<'_> {
     fn store(&mut self) -> Result<(), Error> {
         self.held = 0;
         let sessions = std::mem::take(&mut self.read);
-        if sessions.is_empty() && self.waiting.is_empty() {
+        if sessions.is_empty() {
+            self.remember();
             return Ok(());
         }
         let of_none = |session: &Session, scope: &str| Line {
@@ -447,18 +427,17 @@ impl Work<'_> {
             prompts: 0,
             title: session.title.clone(),
         };
-        let lines: Vec<Line> = sessions.iter().map(|(session, scope)| of_none(session, scope)).collect();
+        let lines: Vec<Line> = sessions.iter().map(|(given, scope)| of_none(&given.session, scope)).collect();
         let mut done = record::store(&self.wiki.repo, sessions, self.options.again)?.into_iter().peekable();
         for mut line in lines {
             // One that was forgotten meanwhile is not among them.
-            let Some((id, what)) = done.next_if(|(id, _)| *id == line.id) else { continue };
-            line.became = match what {
+            let Some(kept) = done.next_if(|kept| kept.id == line.id) else { continue };
+            line.became = match kept.what {
                 Captured::New => Became::New,
                 Captured::Grown(_) => Became::Grown,
                 Captured::Unchanged => Became::Unchanged,
             };
-            if let Some(stored) = session::stored(&self.wiki.repo, &id)? {
-                let meta = stored.meta;
+            if let Some(Stored { meta, .. }) = kept.stored {
                 line.scope = meta.scope;
                 line.observations = meta.observations;
                 line.prompts = meta.prompts;
@@ -466,10 +445,23 @@ impl Work<'_> {
             }
             self.line(line);
         }
-        for (path, stamp, cwd, ids) in std::mem::take(&mut self.waiting) {
-            self.remembered.add(&path, stamp, &cwd, ids);
-        }
+        self.remember();
         Ok(())
+    }
+
+    /// Files whose sessions are stored need not be read again.
+    fn remember(&mut self) {
+        for Done { path, stamp, ids, own, cwds, bookmark } in std::mem::take(&mut self.waiting) {
+            // One of which other sessions hold everything has no ref: its file is read again.
+            let stands =
+                |id: &String| self.at.get(id).map(|at| self.report.sessions[*at].observations).filter(|n| *n > 0);
+            let held = |id: &String| stands(id).or_else(|| self.report.gone.contains_key(id).then_some(0));
+            let sessions: Option<Vec<(String, u32)>> =
+                ids.into_iter().map(|id| held(&id).map(|observations| (id, observations))).collect();
+            if let Some(sessions) = sessions {
+                self.remembered.add(&path, stamp, cwds, Gave { sessions, own }, bookmark.as_ref());
+            }
+        }
     }
 
     fn finish(mut self) -> Result<Report, Error> {

@@ -1,5 +1,7 @@
 //! What was captured, in the refs, the ledger and the queue.
 
+use std::collections::HashSet;
+
 use jiff::Timestamp;
 
 use super::super::detach;
@@ -7,64 +9,46 @@ use super::Error;
 use crate::git::{self, Repo, fault};
 use crate::ledger::queue::{self, Queued};
 use crate::ledger::{self, Append, Cache, Event, EventKind};
-use crate::session::{self, Captured, Gone, Session};
-
-/// How often storing is tried when somebody else (a fetch, a purge) changes a session's ref meanwhile.
-const ATTEMPTS: u32 = 5;
+use crate::session::{self, Captured, Given, Gone, Kept, Session};
 
 /// What waits in the queue for a capture.
 const QUEUED: &str = "capture";
 
 /// Stores sessions under their refs and records each new and grown one, and each whose event a crash prevented. What
 /// was forgotten is left out, or, with `again`, only what other forgotten sessions held.
-pub(super) fn store(
-    repo: &Repo,
-    mut sessions: Vec<(Session, String)>,
-    again: bool,
-) -> git::Result<Vec<(String, Captured)>> {
+pub(super) fn store(repo: &Repo, mut sessions: Vec<(Given, String)>, again: bool) -> git::Result<Vec<Kept>> {
     // From the refs to the ledger: another capture would take what is not recorded yet for a crash's work.
     let _lock = session::lock(repo)?;
     let gone = Gone::load(repo)?;
-    sessions.retain(|(session, _)| again || gone.why(&session.id, session.parent.as_deref()).is_none());
-    for (session, _) in &mut sessions {
-        gone.strip(session);
+    let is_gone = |session: &Session| gone.why(&session.id, session.parent.as_deref()).is_some();
+    sessions.retain(|(given, _)| again || !is_gone(&given.session));
+    for (given, _) in &mut sessions {
+        gone.strip(&mut given.session);
     }
-    let done = stored(repo, sessions)?;
+    let done = session::capture(repo, sessions, ledger::now())?;
     fault::point("capture.after-refs");
     record(repo, &done)?;
     fault::point("capture.after-ledger");
     Ok(done)
 }
 
-fn stored(repo: &Repo, sessions: Vec<(Session, String)>) -> git::Result<Vec<(String, Captured)>> {
-    for _ in 1..ATTEMPTS {
-        match session::capture(repo, sessions.clone(), ledger::now()) {
-            Err(git::Error::RefMoved { .. }) => {}
-            other => return other,
-        }
-    }
-    session::capture(repo, sessions, ledger::now())
-}
-
-fn record(repo: &Repo, done: &[(String, Captured)]) -> git::Result<()> {
+fn record(repo: &Repo, done: &[Kept]) -> git::Result<()> {
     let state = ledger::load(repo, Cache::Use)?;
     let operator = repo.operator().ok().map(|person| person.to_string());
     let actor = operator.clone().unwrap_or_else(|| "git-memory".into());
     let mut events = Vec::new();
-    let mut recorded: Vec<&str> = Vec::new();
-    for (id, what) in done {
-        if recorded.contains(&id.as_str()) {
-            continue;
-        }
-        let Some(stored) = session::stored(repo, id)? else { continue };
+    let mut recorded: HashSet<&str> = HashSet::new();
+    for Kept { id, what, stored } in done {
+        let Some(stored) = stored.as_ref().filter(|_| !recorded.contains(id.as_str())) else { continue };
+        let review = state.reviews.get(id);
+        let is_gone = review.is_some_and(|review| review.gone().is_some());
         // A ref that is younger than its last event: a crash came between the two.
-        let said = state.reviews.get(id).and_then(|review| review.captured).map(Timestamp::as_second);
-        let stands = repo.commit(stored.commit)?.time;
-        let is_gone = state.reviews.get(id).is_some_and(|review| review.gone().is_some());
-        if *what == Captured::Unchanged && !is_gone && said.is_some_and(|said| said >= stands) {
+        let said = review.and_then(|review| review.captured).map(Timestamp::as_second);
+        let is_said = said.is_some() && !is_gone && *what == Captured::Unchanged;
+        if is_said && said >= Some(repo.commit(stored.commit)?.time) {
             continue;
         }
-        recorded.push(id);
+        recorded.insert(id);
         let meta = &stored.meta;
         let agent = serde_json::to_value(meta.agent).unwrap_or_default();
         let blob = stored.observations_blob.unwrap_or(stored.page_blob).to_string();

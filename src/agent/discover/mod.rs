@@ -85,7 +85,9 @@ fn walk(folder: &Path, ends: &[&str], search: &mut Search) {
         let path = entry.path();
         match entry.file_type() {
             Ok(kind) if kind.is_dir() && entry.file_name() != ".git" => walk(&path, ends, search),
-            Ok(kind) if kind.is_file() && has_end(&path, ends) => search.files.push(Found { path, named: false }),
+            Ok(kind) if kind.is_file() && has_end(&path, ends) && !claude::is_beside(&path) => {
+                search.files.push(Found { path, named: false });
+            }
             _ => {}
         }
     }

@@ -140,7 +140,7 @@ impl<'o> Reading<'o> {
     }
 
     fn piece(&mut self, piece: &Piece, damage: &mut Damage) {
-        let line = lines::Line { number: piece.number, bytes: &piece.bytes, whole: true };
+        let line = lines::Line::alone(piece.number, &piece.bytes, true);
         for record in objects(&line, &[], damage) {
             match piece.message {
                 true => self.message(&record, false, piece.number, damage),
