@@ -314,6 +314,8 @@ fn a_transcript_that_no_reader_knows() {
         assert!(!said.contains("panicked"), "{said}");
         assert_eq!(sandbox.refs("refs/memory/sessions"), "", "{name}: {said}");
     }
+    let (_, err) = sandbox.fails(1, &["capture", "../archive.zip"]);
+    assert!(err.contains("archive.zip: a zip archive: unpack it first"), "{err}");
     let output = sandbox.memory(&["capture", "../nowhere.jsonl"]).output().expect("starts");
     assert!(!output.status.success(), "{output:?}");
     assert_eq!(

@@ -117,10 +117,12 @@ fn the_end_of_a_turn_captures_its_session_by_the_threads_id() {
         "input-messages": ["use pnpm"], "last-assistant-message": "Done."});
     sandbox.memory(&["capture", "--hook"]).write_stdin(told.to_string()).assert().success();
     assert_eq!(held(&sandbox), ["human use pnpm"]);
+    // A session without a file of its own name: what is new in this project is captured.
+    let other = "019c0000-0000-7000-8000-00000000000b";
+    place(&sandbox, &path.replace(id, other), other, &sandbox.dir, "use uv");
     let told = json!({"type": "agent-turn-complete", "thread_id": "019c0000-absent", "cwd": cwd});
     sandbox.memory(&["capture", "--hook"]).write_stdin(told.to_string()).assert().success();
-    let log = sandbox.read(".git/memory/worker.log");
-    assert!(log.contains("capture agentturncomplete: the hook names no transcript"), "{log}");
+    assert_eq!(held(&sandbox), ["human use pnpm", "human use uv"]);
 }
 
 #[test]

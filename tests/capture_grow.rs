@@ -428,4 +428,9 @@ fn a_line_or_a_file_of_any_size_is_read_in_little_memory() {
     append(&path, turns("large", at, at + 1).as_bytes());
     assert_eq!(capture(&sandbox, &path)["sessions"].as_array().unwrap().len(), 1);
     assert_eq!(stored(&sandbox).iter().map(|(_, _, text)| text.lines().count()).sum::<usize>(), at * 4 + 4);
+    // All parts are one session to whoever forgets it.
+    sandbox.run(&["session", "forget", "large", "--yes"]);
+    assert_eq!(stored(&sandbox).len(), 0);
+    capture(&sandbox, &path);
+    assert_eq!(stored(&sandbox).len(), 0);
 }

@@ -209,7 +209,7 @@ fn each_file_that_cannot_be_read_is_told_in_clear_words_and_the_rest_is_captured
     assert_eq!(told.len(), 3, "{told:?}");
     // Met in a folder, a database of something else is no failure.
     let passed: Vec<&str> =
-        report["unrecognised"].as_array().unwrap().iter().map(|u| u["first_line"].as_str().unwrap()).collect();
+        report["foreign"].as_array().unwrap().iter().map(|u| u["reason"].as_str().unwrap()).collect();
     assert_eq!(passed.len(), 2, "{report}");
     assert!(passed[0].contains("the column `directory` of `session`"), "{passed:?}");
     assert!(passed[1].contains("without OpenCode's tables"), "{passed:?}");
@@ -335,7 +335,7 @@ fn the_corpus_is_read_without_a_failure_but_for_the_database_without_sessions() 
         expected.map(|(id, observations, prompts)| (id.to_owned(), ("new".to_owned(), observations, prompts)));
     assert_eq!(sessions(&report), expected.into(), "{report}");
     assert_eq!(report["failed"], json!([]), "{report}");
-    let unknown = report["unrecognised"].as_array().unwrap();
-    assert_eq!(unknown.len(), 1, "{report}");
-    assert!(unknown[0]["first_line"].as_str().unwrap().contains("the table `session`, the table `part` is not there"));
+    let foreign = report["foreign"].as_array().unwrap();
+    assert_eq!(foreign.len(), 1, "{report}");
+    assert!(foreign[0]["reason"].as_str().unwrap().contains("the table `session`, the table `part` is not there"));
 }

@@ -143,6 +143,7 @@ fn pages_tell_what_was_asked_what_failed_and_what_was_changed() {
     for line in [
         "2. > No. Never change the order in the library: set LC_ALL=C in the test, see @tests/sorter.rs",
         "- `/home/dev/parcel/tests/sorter.rs`",
+        "- #9 Edit `/home/dev/parcel/src/sort.rs`",
         "- #4 `cargo test --test sorter` → exit 101: `test order_is_stable ... FAILED`",
     ] {
         assert!(gemini.lines().any(|known| known == line), "{line}\n{gemini}");

@@ -104,6 +104,8 @@ pub struct Shown {
     warnings: Vec<ShownWarning>,
     /// Files that no reader knows.
     unrecognised: Vec<ShownUnrecognised>,
+    /// Files in folders that are known to be something else.
+    foreign: Vec<ShownTrouble>,
     /// Files that could not be read, and sessions without a scope.
     failed: Vec<ShownTrouble>,
     /// How many files are of other projects.
@@ -236,15 +238,19 @@ fn trouble(ctx: &Context, report: &Report) {
         for file in &met {
             ctx.note(format!("{}: no reader knows this file; its first line is: {}", file.file, file.text));
         }
+        for file in &report.foreign {
+            ctx.note(format!("{}: {}", file.file, file.text));
+        }
         for file in &report.unmatched {
             ctx.note(format!("{}: unmatched: {}", file.file, file.text));
         }
         for file in &report.nothing {
             ctx.note(format!("{file}: nothing to learn from"));
         }
-    } else if !met.is_empty() {
-        let they = if met.len() == 1 { "a file that no reader knows was" } else { "files that no reader knows were" };
-        let count = if met.len() == 1 { String::new() } else { format!("{} ", met.len()) };
+    } else if met.len() + report.foreign.len() > 0 {
+        let met = met.len() + report.foreign.len();
+        let they = if met == 1 { "a file that no reader knows was" } else { "files that no reader knows were" };
+        let count = if met == 1 { String::new() } else { format!("{met} ") };
         ctx.note(format!("{count}{they} passed over (-v names them)"));
     }
     let named = ctx.verbose > 0 || report.gone.len() == 1;
@@ -373,6 +379,7 @@ fn object(report: &Report) -> Shown {
         sessions: report.sessions.iter().map(session).collect(),
         warnings: report.warnings.iter().map(warning).collect(),
         unrecognised: report.unrecognised.iter().map(unrecognised).collect(),
+        foreign: report.foreign.iter().map(failed).collect(),
         failed: report.failed.iter().chain(&report.unresolved).map(failed).collect(),
         unmatched: report.unmatched.len(),
         unmatched_reasons: unmatched(report).into_iter().map(reason).collect(),

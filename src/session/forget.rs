@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::Session;
 use super::builder::{digest, title_of_session, untitled};
-use super::store::{REFS, Stored, at, ids};
+use super::store::{REFS, Stored, at, ids, whole};
 use crate::git::{Error, Lock, Locked, RefEdit, Repo, Result, fault};
 use crate::ledger::{self, Append, Cache, Event, EventKind};
 
@@ -82,9 +82,9 @@ impl Gone {
         Ok(gone)
     }
 
-    /// Why a session is to stay away: it, or the one that started it, was forgotten.
+    /// Why a session is to stay away: it, the one that it is a part of, or the one that started it, was forgotten.
     pub fn why(&self, id: &str, parent: Option<&str>) -> Option<&str> {
-        self.sessions.get(id).or_else(|| self.sessions.get(parent?)).map(String::as_str)
+        self.sessions.get(whole(id)).or_else(|| self.sessions.get(parent?)).map(String::as_str)
     }
 
     /// The sessions that were forgotten, with the word for why.

@@ -39,7 +39,7 @@ pub use policy::Policy;
 pub use read::{Bookmark, Ending, From, Given, Outcome, ReadOptions, Warning, further_files, read, read_on};
 pub use redact::{BadPattern, MARK as REDACTION_MARK, Redactor};
 pub use retain::{retain, retain_daily};
-pub use store::{Captured, Kept, Meta, REFS, Stored, at, capture, list, load, stored};
+pub use store::{Captured, Kept, Meta, REFS, Stored, at, capture, list, load, stored, whole};
 pub use tools::{ToolClass, command_key, shell_command, tool_class};
 pub use types::*;
 pub use unpack::unpacked;

@@ -60,7 +60,7 @@ pub struct Warning {
 pub enum Outcome {
     /// The sessions in it (usually one); none when there is nothing to learn from, or the policy keeps it out.
     Sessions(Vec<Session>),
-    /// No reader knows it; the text is its first line, redacted, cut and made printable, or what it is instead.
+    /// No reader knows it; the text is its first line, redacted, cut and made printable.
     Unrecognised(String),
 }
 
@@ -119,14 +119,15 @@ pub enum Ending {
         /// The working folder that it records, where no session says it.
         cwd: Option<String>,
     },
-    /// No reader knows it; the text is its first line, redacted, cut and made printable, or what it is instead.
+    /// No reader knows it; the text is its first line, redacted, cut and made printable.
     Unrecognised(String),
 }
 
 /// Reads one file, redacted and with exclusions applied. Memory grows with what is kept, not with the file.
 ///
 /// # Errors
-/// When the file cannot be opened or read.
+/// When the file cannot be opened or read; [`io::ErrorKind::Unsupported`] when it is known to be something else than a
+/// session's, with the word for it.
 pub fn read(path: &Path, from: From, options: ReadOptions) -> io::Result<(Outcome, Vec<Warning>)> {
     let mut sessions = Vec::new();
     Ok(match read_on(path, from, options, None, &mut |given| sessions.push(given.session))? {
@@ -139,7 +140,7 @@ pub fn read(path: &Path, from: From, options: ReadOptions) -> io::Result<(Outcom
 /// front. Sessions are handed over as they are read, very long ones in parts, each a session of its own.
 ///
 /// # Errors
-/// When the file cannot be opened or read; what was handed over until then is good.
+/// As [`read`]; what was handed over until then is good.
 pub fn read_on(
     path: &Path,
     from: From,
@@ -291,13 +292,13 @@ fn recognise(path: &Path, from: From, redactor: &Redactor) -> io::Result<Recogni
     let asked = |format: From| from == From::Auto || from == format;
     let head = magic(path)?;
     if head == SQLITE && codex::is_state_file(path)? {
-        return Ok(Recognised::Unknown(codex::INDEX.to_owned()));
+        return Err(foreign(codex::INDEX));
     }
     if head == SQLITE && asked(From::OpenCode) {
         return Ok(Recognised::Database);
     }
     if let Some((_, what)) = FOREIGN.iter().find(|(magic, _)| head.starts_with(magic)) {
-        return Ok(Recognised::Unknown((*what).to_owned()));
+        return Err(foreign(what));
     }
     let mut lines = Lines::new(BufReader::with_capacity(1 << 16, unpacked(path)?));
     let mut ignored = Damage::default();
@@ -307,7 +308,7 @@ fn recognise(path: &Path, from: From, redactor: &Redactor) -> io::Result<Recogni
         let Some(line) = lines.next(&mut ignored)? else { break };
         if first.is_none() {
             if let Some(what) = codex::is_index(line.bytes).filter(|_| asked(From::Codex)) {
-                return Ok(Recognised::Unknown(what.to_owned()));
+                return Err(foreign(what));
             }
             let head = &line.bytes[..line.bytes.len().min(400)];
             binary = head.iter().any(|b| *b < 9)
@@ -332,9 +333,14 @@ fn recognise(path: &Path, from: From, redactor: &Redactor) -> io::Result<Recogni
     let note =
         from == From::Markdown || from == From::Auto && (noted || first.starts_with("# ") || first.starts_with("---"));
     if binary && path.extension().is_some_and(|end| end.eq_ignore_ascii_case("db")) {
-        return Ok(Recognised::Unknown("no SQLite database, or an encrypted one".to_owned()));
+        return Err(foreign("no SQLite database, or an encrypted one"));
     }
     Ok(if note && !binary { Recognised::Markdown } else { Recognised::Unknown(first) })
+}
+
+/// A file that is known to hold no session is an error that says what it is.
+fn foreign(what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::Unsupported, what.to_owned())
 }
 
 /// The keys of the object that the whole file is; `None` when it is none.

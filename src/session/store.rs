@@ -65,6 +65,20 @@ pub struct Meta {
     pub parent: Option<String>,
 }
 
+impl Meta {
+    /// Whether this session is another one, was started by it, or is a part of it.
+    pub fn goes_with(&self, id: &str) -> bool {
+        self.parent.as_deref() == Some(id) || whole(&self.id) == id
+    }
+}
+
+/// The id of the session that one is a part of, mostly itself: of a very long one the further parts stand as
+/// `<id>-part-<n>`.
+pub fn whole(id: &str) -> &str {
+    let part = id.rsplit_once("-part-").filter(|(_, n)| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
+    part.map_or(id, |(whole, _)| whole)
+}
+
 /// A session as it stands under its ref.
 #[derive(Debug, Clone)]
 pub struct Stored {

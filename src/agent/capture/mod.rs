@@ -329,9 +329,8 @@ impl Work<'_> {
         let mut file = std::mem::take(&mut self.file);
         let trouble = |text: String| Trouble { file: job.name.clone(), text, named: job.named };
         let (warnings, bookmark, cwd) = match ending {
-            // A file of another kind, which only the name of makes it look like a session's.
             Err(error) if error.kind() == io::ErrorKind::Unsupported && !job.named => {
-                return self.report.unrecognised.push(trouble(error.to_string()));
+                return self.report.foreign.push(trouble(error.to_string()));
             }
             Err(error) => return self.report.failed.push(trouble(error.to_string())),
             Ok(Ending::Unrecognised(line)) => return self.report.unrecognised.push(trouble(line)),

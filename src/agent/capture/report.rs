@@ -65,6 +65,8 @@ pub struct Report {
     pub warnings: Vec<Warning>,
     /// Files that no reader knows, with their first lines.
     pub unrecognised: Vec<Trouble>,
+    /// Files in folders that are known to be something else, with the word for it.
+    pub foreign: Vec<Trouble>,
     /// Files that could not be read.
     pub failed: Vec<Trouble>,
     /// Sessions without a scope: not stored.

@@ -10,7 +10,7 @@ use super::find;
 use crate::agent::{capture::pages, discover};
 use crate::git::fault;
 use crate::report::sessions::{self, Captured, Quoting, Sessions};
-use crate::session::{self, Gone, Leaving};
+use crate::session::{self, Gone, Leaving, whole};
 use crate::wiki::Wiki;
 
 /// Forget sessions: what was captured of them, their pages, and what is kept locally of them.
@@ -188,8 +188,9 @@ fn plan(wiki: &Wiki, found: &Sessions, named: &[String]) -> Result<Plan> {
             }
             (Err(error), None) => return Err(error),
         };
-        for subagent in found.all.iter().filter(|captured| captured.meta.parent.as_deref() == Some(id)) {
-            add(&subagent.meta.id, Some(subagent))?;
+        let id = whole(id);
+        for other in found.all.iter().filter(|captured| captured.meta.goes_with(id)) {
+            add(&other.meta.id, Some(other))?;
         }
     }
     let ids: Vec<&str> = sessions.iter().map(|session| session.id.as_str()).collect();

@@ -363,11 +363,8 @@ fn find<'f>(found: &'f Sessions, id: &str) -> Result<&'f Captured> {
         return Err(CliError::refused("id_too_short", message).hint(hint));
     }
     let matches: Vec<&Captured> = found.all.iter().filter(|captured| captured.meta.id.starts_with(id)).collect();
-    // The id of a session begins the ids of the subagents that it started: it is meant, not they.
-    let leads = |one: &Captured| {
-        let id = Some(one.meta.id.as_str());
-        matches.iter().all(|other| other.meta.id == one.meta.id || other.meta.parent.as_deref() == id)
-    };
+    // The id of a session begins the ids of its parts and of the subagents that it started: it is meant, not they.
+    let leads = |one: &Captured| matches.iter().all(|other| other.meta.goes_with(&one.meta.id));
     if let Some(one) = matches.iter().find(|one| leads(one)) {
         return Ok(one);
     }

@@ -216,13 +216,9 @@ fn every_real_file_is_read_and_human_turns_hold_no_wrapper() {
 fn the_sessions_that_come_with_the_sources_give_these_turns() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/sessions");
     let table: &[(&str, usize, &str)] = &[
-        ("hand-pnpm-rule", 3, "The price on the basket page is off by one cent for some quantities. Find out…"),
-        ("hand-queue-decision", 3, "We need background jobs for sending mail. Compare Redis with BullMQ against a…"),
-        (
-            "hand-sqlx-offline-gotcha",
-            2,
-            "CI is red since the schema change: \"set DATABASE_URL\". It builds on my machine.…",
-        ),
+        ("hand-pnpm-rule", 3, "The price on the basket page is off by one cent for some quantities"),
+        ("hand-queue-decision", 3, "We need background jobs for sending mail"),
+        ("hand-sqlx-offline-gotcha", 2, "CI is red since the schema change: \"set DATABASE_URL\""),
         ("made-broken-chain", 3, "orphan prompt: prefer uv over pip"),
         ("made-resume-a", 1, "use pnpm, not npm, in this repo"),
         ("made-resume-b", 2, "use pnpm, not npm, in this repo"),
@@ -231,14 +227,14 @@ fn the_sessions_that_come_with_the_sources_give_these_turns() {
         ("made-wrapped-prompts", 3, "rename main to run"),
         ("real-geese", 2, "write a file about geese in docs"),
         ("real-init", 0, "Session 1af7fc5e of 2025-09-03"),
-        ("real-least-nested-path", 1, "Please have a look at this patch diff, I changed my mind a bit about it and…"),
         (
-            "real-lint-keep-parameters",
+            "real-least-nested-path",
             1,
-            "mise run lint throws issues.  However, i want the parameters that are being…",
+            "have a look at this patch diff, I changed my mind a bit about it and would like…",
         ),
-        ("real-summary-only", 1, "Summarize this part of a conversation in 2-3 sentences. What happened, what was…"),
-        ("real-too-tentative", 2, "Lately, I've noticed you being very tentative. \"I've identified a clear…"),
+        ("real-lint-keep-parameters", 1, "mise run lint throws issues"),
+        ("real-summary-only", 1, "Summarize this part of a conversation in 2-3 sentences"),
+        ("real-too-tentative", 2, "Lately, I've noticed you being very tentative"),
     ];
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), table.len());
     for (name, turns, title) in table {
@@ -386,11 +382,7 @@ fn a_session_with_our_mark_in_its_first_prompt_is_ours() {
 #[test]
 fn files_of_other_kinds_are_unrecognised_and_shown_by_their_first_line() {
     let dir = tempfile::tempdir().unwrap();
-    for (name, bytes) in [
-        ("zip.jsonl", &b"PK\x03\x04\x14\x00\x00\xff\xfe\n1"[..]),
-        ("text.jsonl", b"hello\n"),
-        ("binary.md", b"\x00\x01\x02"),
-    ] {
+    for (name, bytes) in [("text.jsonl", &b"hello\n"[..]), ("binary.md", b"\x00\x01\x02")] {
         let path = dir.path().join(name);
         std::fs::write(&path, bytes).unwrap();
         match read_file(&path).0 {

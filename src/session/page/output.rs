@@ -54,6 +54,8 @@ pub(super) fn error_line(output: &str) -> String {
             .lines()
             .map(line)
             .filter(|line| line.chars().any(char::is_alphanumeric) && !line.starts_with("Exit code "))
+            // Gemini CLI's form says this of each part that is empty.
+            .filter(|line| !line.ends_with(": (none)"))
     };
     let has = |line: &str, words: &[&str]| {
         let lower = line.to_ascii_lowercase();
