@@ -388,6 +388,8 @@ fn escapes_breaks_and_colours_hide_no_secret() {
         (format!("[32m{secret}[0m"), format!("[32m{mark}[0m")),
         (format!("a {}\n{} b", &secret[..20], &secret[20..]), format!("a {mark} b")),
         (format!("a {}\r\n   {}\r\nb", &secret[..20], &secret[20..]), format!("a {mark}\r\nb")),
+        (format!("{{\"a\":\"{}\\n{}\"}}", &secret[..20], &secret[20..]), format!("{{\"a\":\"{mark}\"}}")),
+        (format!("{}\\\\r\\\\n{} x", &secret[..20], &secret[20..]), format!("{mark} x")),
         (format!("     1→{}\n     2→{}\n", &secret[..20], &secret[20..]), format!("     1→{mark}\n")),
     ] {
         assert_eq!(redactor.redact(&text), expected, "{text}");

@@ -156,8 +156,9 @@ pub(super) fn unbroken(text: &str) -> Option<View> {
     let is_part = |b: &u8| b.is_ascii_alphanumeric() || b"+/_.~-".contains(b);
     let mut out = Builder::new(text);
     let mut from = 0;
-    while let Some(at) = bytes.get(from..).and_then(|rest| rest.find_byte(b'\n')).map(|found| from + found) {
+    while let Some(at) = bytes.get(from..).and_then(|rest| rest.find_byteset(b"\n\\")).map(|found| from + found) {
         from = at + 1;
+        let Some(begins) = line_break(bytes, at) else { continue };
         let mut end = at;
         while end > out.done && matches!(bytes[end - 1], b'\r' | b'\\') {
             end -= 1;
@@ -167,7 +168,7 @@ pub(super) fn unbroken(text: &str) -> Option<View> {
         if left.len() < 4 || left.len() < 16 && !left.bytes().any(|b| b.is_ascii_digit()) {
             continue;
         }
-        let next = at + 1 + indentation(&text[at + 1..floor(text, at + 65)]);
+        let next = begins + indentation(&text[begins..floor(text, begins + 64)]);
         let right = bytes[next..].iter().take(512).take_while(|b| is_part(b)).count();
         let right = right + bytes[next + right..].iter().take(2).take_while(|b| **b == b'=').count();
         let ends = bytes.get(next + right).is_none_or(|b| b.is_ascii_whitespace() || b"\"'`,;)<}\\".contains(b));
@@ -177,6 +178,18 @@ pub(super) fn unbroken(text: &str) -> Option<View> {
         }
     }
     out.finish()
+}
+
+/// The end of the line break at `at`, also of one that is escaped, however often.
+fn line_break(bytes: &[u8], at: usize) -> Option<usize> {
+    if bytes[at] == b'\n' {
+        return Some(at + 1);
+    }
+    let escaped = |at: usize, letter: u8| {
+        let slashes = bytes.get(at..)?.iter().take(16).take_while(|b| **b == b'\\').count();
+        (slashes > 0 && bytes.get(at + slashes) == Some(&letter)).then_some(at + slashes + 1)
+    };
+    escaped(escaped(at, b'r').unwrap_or(at), b'n')
 }
 
 /// How long what a viewer puts before a line is: blanks, and a number with its sign.
