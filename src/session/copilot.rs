@@ -296,8 +296,9 @@ impl<'o> Reading<'o> {
             other => other,
         };
         let id = session.unwrap_or_else(|| named.unwrap_or_default().into_owned());
+        let named = gathered.options.redactor.redact(&id);
         for observation in &mut gathered.observations {
-            observation.id = everywhere(&id, &observation.id);
+            observation.id = everywhere(&named, &observation.id);
         }
         gathered.close(Agent::Copilot, &id, None)
     }

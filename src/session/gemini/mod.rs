@@ -248,8 +248,9 @@ impl<'o> Reading<'o> {
         };
         let kept = messages.into_iter().filter(|message| !message.gone).flat_map(|message| message.observations);
         gathered.observations = kept.collect();
+        let named = gathered.options.redactor.redact(&id);
         for observation in &mut gathered.observations {
-            observation.id = everywhere(&id, &observation.id);
+            observation.id = everywhere(&named, &observation.id);
         }
         gathered.close(Agent::Gemini, &id, parent.as_deref())
     }
