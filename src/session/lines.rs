@@ -57,8 +57,9 @@ pub(super) struct Lines<R> {
     end: u64,
     /// The line in the buffer ends with a line break.
     whole: bool,
-    /// What follows cannot be read.
-    broken: bool,
+    /// There is no further line: what follows cannot be read, or the last line has no end yet. Whoever writes the file
+    /// meanwhile may end it, and its rest is no line of its own.
+    ended: bool,
 }
 
 /// One line, without its line break.
@@ -95,7 +96,7 @@ impl<R: BufRead> Lines<R> {
             start: 0,
             end: 0,
             whole: false,
-            broken: false,
+            ended: false,
         }
     }
 
@@ -152,13 +153,12 @@ impl<R: BufRead> Lines<R> {
         }
         self.whole = false;
         self.buffer.clear();
-        if self.broken {
+        if self.ended {
             return Ok(None);
         }
         let read = match io::Read::take(&mut self.source, LONGEST as u64).read_until(b'\n', &mut self.buffer) {
             Err(error) if error.kind() == ErrorKind::InvalidData && (self.number, self.buffer.len()) != (0, 0) => {
                 damage.note("broken_archive", self.number + 1);
-                self.broken = true;
                 self.buffer.len()
             }
             read => read?,
@@ -174,6 +174,7 @@ impl<R: BufRead> Lines<R> {
             damage.note("too_long", self.number);
             self.skip_line()?;
         }
+        self.ended = !self.whole;
         Ok(Some(fits))
     }
 
@@ -371,6 +372,23 @@ mod tests {
         let (lines, damage) = all(b"\xef\xbb\xbf{}\r\n\n  \n{\"a\":1}\n\0\0\0");
         assert_eq!(lines, [(1, "{}".into(), true), (4, "{\"a\":1}".into(), true)]);
         assert_eq!(damage, ["bom", "nul_padding"]);
+    }
+
+    #[test]
+    fn the_rest_of_a_line_that_is_written_meanwhile_is_no_line() {
+        struct Growing(Vec<&'static [u8]>);
+        impl std::io::Read for Growing {
+            fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+                let Some(piece) = self.0.pop() else { return Ok(0) };
+                into[..piece.len()].copy_from_slice(piece);
+                Ok(piece.len())
+            }
+        }
+        let growing = Growing(vec![b"\"b\":2}\n{\"c\":3}\n", b"", b"{\"a\":1}\n{"]);
+        let (mut lines, mut damage) = (Lines::new(std::io::BufReader::new(growing)), Damage::default());
+        let mut next = || lines.next(&mut damage).unwrap().map(|line| line.bytes.to_vec());
+        assert_eq!([next(), next(), next()], [Some(b"{\"a\":1}".to_vec()), Some(b"{".to_vec()), None]);
+        assert_eq!((lines.place().offset, lines.place().line), (8, 1));
     }
 
     #[test]

@@ -306,12 +306,8 @@ impl<'o> Reading<'o> {
         if at.is_none() && line.timestamp != Loose::Other {
             damage.note("bad_timestamp", number);
         }
-        if let Some(id) = line.uuid.text() {
-            let id = builder::number(id.as_bytes());
-            if !self.seen.insert(id) {
-                return;
-            }
-            self.added.seen.push(id);
+        if line.uuid.text().is_some_and(|id| !self.is_new(id)) {
+            return;
         }
         let before = (kind == "assistant" && self.objects == 0).then(|| self.about.clone());
         self.objects += 1;
@@ -324,6 +320,10 @@ impl<'o> Reading<'o> {
             return;
         }
         let id = line.uuid.text().map_or_else(|| format!("line-{}", digest(raw.as_bytes())), str::to_owned);
+        // Without an identity of its own a line is known by its text.
+        if line.uuid.text().is_none() && !self.is_new(&id) {
+            return;
+        }
         let sidechain = line.sidechain.is_true();
         let mut origin = Origin { line: source, id, at, sidechain, made: 0, before };
         match kind {
@@ -333,6 +333,16 @@ impl<'o> Reading<'o> {
             "attachment" => self.attachment(line, &mut origin),
             _ => self.queue(line, &mut origin),
         }
+    }
+
+    /// Whether no line with this identity was read before.
+    fn is_new(&mut self, id: &str) -> bool {
+        let id = builder::number(id.as_bytes());
+        let is_new = self.seen.insert(id);
+        if is_new {
+            self.added.seen.push(id);
+        }
+        is_new
     }
 
     /// What a line says about the session as a whole.

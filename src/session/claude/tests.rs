@@ -393,6 +393,14 @@ fn files_of_other_kinds_are_unrecognised_and_shown_by_their_first_line() {
 }
 
 #[test]
+fn a_line_without_an_identity_counts_once() {
+    let again = line("x", "user", "", "\"continue\"").replace("\"uuid\":\"x\",", "");
+    assert!(!again.contains("uuid\":\"x"), "{again}");
+    let (session, _) = of_lines(&[&line("u0", "user", "", "\"zero\""), &again, &again]);
+    assert_eq!(prompts(&session.unwrap()), ["zero", "continue"]);
+}
+
+#[test]
 fn a_cut_line_with_a_whole_one_behind_it_loses_only_itself() {
     let whole = line("u2", "user", "", "\"second\"");
     let glued = format!("{}{whole}", &line("u1", "user", "", "\"first\"")[..60]);

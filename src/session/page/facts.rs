@@ -277,9 +277,10 @@ fn is_interruption(observation: &Observation) -> bool {
 
 /// A tool's use that a person did not want.
 fn is_declined(result: &Observation) -> bool {
-    const WORDS: [&str; 5] = [
+    const WORDS: [&str; 6] = [
         "The user doesn't want to proceed with this tool use",
         "[Operation Cancelled] Reason: User denied",
+        "The user rejected this tool call",
         "The user doesn't want to take this action",
         "[Request interrupted by user",
         "User rejected",
