@@ -104,7 +104,7 @@ pub struct Bookmark {
 /// The state of each reader that can go on.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 enum State {
-    Claude(claude::State),
+    Claude(Box<claude::State>),
 }
 
 /// How reading a file ended.
@@ -210,7 +210,7 @@ fn go_on(
     }
     let source = BufReader::with_capacity(1 << 18, file);
     match state {
-        State::Claude(state) => Ok(match claude::read(source, path, options, Some((&place, state)), damage, give)? {
+        State::Claude(state) => Ok(match claude::read(source, path, options, Some((&place, *state)), damage, give)? {
             End::Read { bookmark, cwd } => {
                 Some((bookmark.and_then(|(place, state)| put(head, place, state, options.redactor)), cwd))
             }
@@ -220,7 +220,7 @@ fn go_on(
 }
 
 /// A bookmark; `None` where what the reader must know is, or holds, a secret.
-fn put(head: u64, place: Place, state: claude::State, redactor: &Redactor) -> Option<Bookmark> {
+fn put(head: u64, place: Place, state: Box<claude::State>, redactor: &Redactor) -> Option<Bookmark> {
     let is_clean = !state.texts().any(|text| redactor.finds(text));
     is_clean.then(|| Bookmark { head, place, state: State::Claude(state) })
 }

@@ -45,7 +45,7 @@ const PART: usize = 16 << 20;
 /// How reading ended.
 pub(super) enum End {
     /// All was read. Where and how the next read goes on, and the folder that the session ran in.
-    Read { bookmark: Option<(Place, State)>, cwd: Option<String> },
+    Read { bookmark: Option<(Place, Box<State>)>, cwd: Option<String> },
     /// What was added changes what was given before: the file must be read from its front.
     Anew,
 }
@@ -182,7 +182,7 @@ impl<'o> Reading<'o> {
     }
 
     /// The state in which reading goes on: at a place between two lines, or where the answer began that may go on.
-    fn bookmark(&self, place: Place) -> Option<(Place, State)> {
+    fn bookmark(&self, place: Place) -> Option<(Place, Box<State>)> {
         if self.policy.as_ref().is_some_and(|policy| policy.metadata_only) {
             return None;
         }
@@ -209,7 +209,7 @@ impl<'o> Reading<'o> {
             titled: self.titled(&self.items[..items]),
             id: self.given.clone(),
         };
-        Some((place, state))
+        Some((place, Box::new(state)))
     }
 
     fn begin_part(&mut self) {
