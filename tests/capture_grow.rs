@@ -390,7 +390,7 @@ fn measured(sandbox: &Sandbox, path: &Path) -> (String, u64) {
 #[test]
 fn a_line_or_a_file_of_any_size_is_read_in_little_memory() {
     let full = std::env::var_os("GIT_MEMORY_TEST_FULL").is_some();
-    let (line_size, file_size) = if full { (200 << 20, 1 << 30) } else { (20 << 20, 24 << 20) };
+    let (line_size, file_size) = if full { (200 << 20, 64 << 20) } else { (20 << 20, 24 << 20) };
     for garbage in [true, false] {
         let sandbox = wiki();
         let path = file(&sandbox, "long.jsonl", turns("long", 0, 1));
