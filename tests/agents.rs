@@ -450,7 +450,7 @@ fn elsewhere(sandbox: &mut Sandbox) -> PathBuf {
 
 /// Claude Code's file of a session with one prompt.
 fn session(sandbox: &Sandbox, id: &str) -> PathBuf {
-    let path = sandbox.home().join(format!(".claude/projects/work/{id}.jsonl"));
+    let path = sandbox.home().join(format!(".claude/projects/shop/{id}.jsonl"));
     let line = |n: u32, role: &str, content: Value| {
         json!({"type": role, "uuid": format!("{id}-{n}"), "parentUuid": null, "sessionId": id, "cwd": sandbox.dir,
                "version": "2.1.0", "timestamp": format!("2026-03-01T12:00:0{n}Z"), "isSidechain": false,
