@@ -288,7 +288,7 @@ fn run(sandbox: &Sandbox, args: &[&str], input: &str, said: &mut Vec<u8>) {
 
 #[test]
 fn no_secret_is_found_again_wherever_it_was_put() {
-    let rounds = 5;
+    let rounds = if std::env::var_os("GIT_MEMORY_TEST_FULL").is_some() { 8 } else { 5 };
     for round in 0..rounds {
         let mut chance = Chance(0x9E37_79B9_7F4A_7C15 ^ (round * 7919 + 1));
         let secrets = secrets(&mut chance);
@@ -367,7 +367,7 @@ fn planted(value: &mut Value, key: &str, secrets: &[Secret], chance: &mut Chance
 
 #[test]
 fn no_secret_is_found_again_in_whatever_format_it_was_put() {
-    let rounds = 3;
+    let rounds = if std::env::var_os("GIT_MEMORY_TEST_FULL").is_some() { 6 } else { 3 };
     let fixtures = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("fixtures");
     for round in 0..rounds {
         let mut chance = Chance(0xD1B5_4A32_D192_ED03 ^ (round * 104_729 + 1));

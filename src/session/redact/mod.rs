@@ -213,7 +213,8 @@ impl Redactor {
         if unescaped.is_some() {
             found.extend(self.as_it_stands(plain).into_iter().map(back));
         }
-        if let Some(unbroken) = view::unbroken(plain) {
+        let is_parted = |word: &str, at: usize, is_rest: bool| self.is_parted(word, at, is_rest);
+        if let Some(unbroken) = view::unbroken(plain, is_parted) {
             let spans = self.as_it_stands(&unbroken.text);
             found.extend(spans.into_iter().map(|span| back(traced(&unbroken, span))));
         }
@@ -224,6 +225,20 @@ impl Redactor {
         };
         found.retain(|span| span.start < span.end && !self.allow.contains(&text[span.start..span.end]));
         united(found)
+    }
+
+    /// Whether a secret stands in a word that is none, or less, in the part of the word before `at`. What goes on from a
+    /// secret that is whole before it belongs to it only where it looks like its rest.
+    fn is_parted(&self, word: &str, at: usize, is_rest: bool) -> bool {
+        let crosses = |span: &Span| {
+            // The next line of a file of settings is no part of a value.
+            (span.start + 1..span.end).contains(&at)
+                && span.kind != "assigned-secret"
+                && !assign::is_identifier(&word[span.start..span.end])
+        };
+        let across: Vec<Span> = self.as_it_stands(word).into_iter().filter(crosses).collect();
+        let is_whole = |span: &Span| self.as_it_stands(&word[..at]).iter().any(|known| known.start == span.start);
+        across.iter().any(|span| is_rest || !is_whole(span))
     }
 
     fn as_it_stands(&self, text: &str) -> Vec<Span> {

@@ -1,7 +1,7 @@
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
-use super::{Redactor, table};
+use super::{Redactor, assign, table};
 
 fn redactor() -> Redactor {
     Redactor::new(&[], &[]).unwrap()
@@ -192,6 +192,55 @@ fn every_token_of_the_table_is_found_whole_and_its_prefix_alone_stays() {
         let example = format!("{word}EXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLE1");
         assert_eq!(redactor.redact(&example), example, "{kind}");
     }
+}
+
+#[test]
+fn every_token_of_the_table_is_found_where_a_line_break_parts_it() {
+    let redactor = redactor();
+    let mut runner = runner();
+    for (kind, word, rest, digit) in table::TABLE {
+        let shape = proptest::string::string_regex(&rest.replace(r"\b", "")).unwrap();
+        let random = |runner: &mut TestRunner| shape.new_tree(runner).unwrap().current();
+        let random = (0..40).map(|_| random(&mut runner)).find(|r| !digit || r.bytes().any(|b| b.is_ascii_digit()));
+        let random = random.unwrap();
+        let token = format!("{word}{random}");
+        for at in 1..token.len() {
+            // A rest that reads like words is taken for them.
+            if assign::is_identifier(&token[at..]) {
+                continue;
+            }
+            for (front, parting, back) in [
+                ("", "\n", ""),
+                ("Hook sessionStart ", "\n", ": lint failed"),
+                ("see (", "\r\n  ", "), it works"),
+                ("     7→key ", "\n     8→", "! and more"),
+                ("{\"a\":\"", "\\n", "\"}"),
+            ] {
+                let text = format!("{front}{}{parting}{}{back}", &token[..at], &token[at..]);
+                let clean = redactor.redact(&text);
+                let pieces = random.as_bytes().windows(12).map(|piece| std::str::from_utf8(piece).unwrap());
+                let left: Vec<&str> = pieces.filter(|piece| clean.contains(*piece)).collect();
+                assert!(left.is_empty(), "{kind}: {left:?} of {text:?} in {clean:?}");
+                assert!(clean.starts_with(front) && clean.ends_with(back), "{kind}: {clean:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn lines_that_follow_each_other_are_no_parted_secrets() {
+    let redactor = redactor();
+    for text in [
+        "the prefix is ghp_\nfollowed by letters",
+        "starts with sk-proj-\nlong-lived-keys do",
+        "CACHE_KEY=1\nDEBUG=true\nSORT_KEY=id\nLIMIT=10",
+        "see github_pat_\nhttps://x.test/a/b1c2d3e4f5",
+        "hf_\nhub_download2 and npm_\nconfig_registry1",
+    ] {
+        assert_eq!(redactor.redact(text), text);
+    }
+    let whole = format!("key {}\nconfiguration follows", token(&["gh", "p_"].concat(), 36));
+    assert_eq!(redactor.redact(&whole), "key [REDACTED:github-token]\nconfiguration follows");
 }
 
 /// Notations with `S` for the secret; what stands beside it stays.

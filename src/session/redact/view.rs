@@ -149,12 +149,19 @@ fn escape(text: &str, at: usize) -> Option<(usize, char)> {
     }
 }
 
-/// Words whole that were broken at the end of a line: two runs that could be one secret, with nothing between them but the
-/// break, the indentation and the line number of a viewer.
-pub(super) fn unbroken(text: &str) -> Option<View> {
+/// Words whole that were broken at the end of a line, with nothing between their parts but the break, the indentation and
+/// the line number of a viewer. Two runs that could be one secret are joined, and whatever `is_parted` says: it is given
+/// the joined word, how long its first part is, and whether the second looks like the rest of a secret.
+pub(super) fn unbroken(text: &str, is_parted: impl Fn(&str, usize, bool) -> bool) -> Option<View> {
+    /// How far a word is looked at on either side.
+    const REACH: usize = 512;
+    /// No secret that is known by its shape is shorter.
+    const SHORTEST: usize = 10;
     let bytes = text.as_bytes();
     let is_part = |b: &u8| b.is_ascii_alphanumeric() || b"+/_.~-".contains(b);
+    let is_in_word = |b: &u8| b.is_ascii_graphic() && !b"\"'`<>\\".contains(b);
     let mut out = Builder::new(text);
+    let mut word = String::new();
     let mut from = 0;
     while let Some(at) = bytes.get(from..).and_then(|rest| rest.find_byteset(b"\n\\")).map(|found| from + found) {
         from = at + 1;
@@ -163,16 +170,38 @@ pub(super) fn unbroken(text: &str) -> Option<View> {
         while end > out.done && matches!(bytes[end - 1], b'\r' | b'\\') {
             end -= 1;
         }
-        let left = bytes[out.done..end].iter().rev().take(32).take_while(|b| is_part(b)).count();
-        let left = &text[end - left..end];
-        if left.len() < 4 || left.len() < 16 && !left.bytes().any(|b| b.is_ascii_digit()) {
+        if end == out.done || !is_in_word(&bytes[end - 1]) {
             continue;
         }
         let next = begins + indentation(&text[begins..floor(text, begins + 64)]);
-        let right = bytes[next..].iter().take(512).take_while(|b| is_part(b)).count();
+        let behind = bytes[next..].iter().take(REACH).take_while(|b| is_in_word(b)).count();
+        if behind == 0 {
+            continue;
+        }
+        let left = bytes[out.done..end].iter().rev().take(32).take_while(|b| is_part(b)).count();
+        let left = &text[end - left..end];
+        let right = bytes[next..].iter().take(REACH).take_while(|b| is_part(b)).count();
         let right = right + bytes[next + right..].iter().take(2).take_while(|b| **b == b'=').count();
-        let ends = bytes.get(next + right).is_none_or(|b| b.is_ascii_whitespace() || b"\"'`,;)<}\\".contains(b));
-        if right >= 8 && ends && !is_identifier(&text[next..next + right]) {
+        let goes_on = match bytes.get(next + right) {
+            Some(b':') => matches!(bytes.get(next + right + 1), Some(b':' | b'/')),
+            Some(b) => is_part(b) || b"=([{".contains(b),
+            None => false,
+        };
+        let is_rest = right >= 8 && !goes_on && !is_identifier(&text[next..next + right]);
+        let is_front = left.len() >= 16 || left.len() >= 4 && left.bytes().any(|b| b.is_ascii_digit());
+        let is_whole = is_front && is_rest || {
+            word.clear();
+            let before = bytes[out.done..end].iter().rev().take(REACH).take_while(|b| is_in_word(b)).count();
+            if end - before == out.done {
+                let joined = out.view.text.as_bytes().iter().rev().take(REACH).take_while(|b| is_in_word(b)).count();
+                word.push_str(&out.view.text[out.view.text.len() - joined..]);
+            }
+            word.push_str(&text[end - before..end]);
+            let parted = word.len();
+            word.push_str(&text[next..next + behind]);
+            word.len() >= SHORTEST && is_parted(&word, parted, is_rest)
+        };
+        if is_whole {
             out.replace(end, next, None);
             from = next;
         }
