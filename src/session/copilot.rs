@@ -8,13 +8,22 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::builder::{Event, digest};
-use super::gather::{Gathered, everywhere, input, objects, text, time, tool_name, without_blocks};
+use super::gather::{Gathered, everywhere, input, text, tool_name};
+use super::json_lines::{self, Format};
 use super::lines::{self, Damage, Lines};
+use super::times;
+use super::wrappers::Wrappers;
 use super::{Agent, ObservationKind as Kind, ReadOptions, Session, Speaker};
 
 /// Blocks that the program puts into a user message.
-const BLOCKS: [&str; 6] =
-    ["skill-context", "system_reminder", "system-reminder", "current_datetime", "reminder", "system_notification"];
+const WRAPPERS: Wrappers = Wrappers(&[
+    "skill-context",
+    "system_reminder",
+    "system-reminder",
+    "current_datetime",
+    "reminder",
+    "system_notification",
+]);
 
 /// Beginnings of events that say nothing that is kept, besides those that are read.
 const PASSED_OVER: [&str; 17] = [
@@ -37,8 +46,8 @@ const PASSED_OVER: [&str; 17] = [
     "model.",
 ];
 
-/// How lines begin that may stand behind the beginning of another.
-const STARTS: [&str; 1] = ["{\"type\":"];
+/// What stands behind the beginning of another line and is whole is a line.
+const FORMAT: Format = Format { starts: &["{\"type\":"], is_telling: |_| true };
 
 /// Whether a line can only be this agent's, also when it is damaged.
 pub(super) fn is_telling(line: &[u8]) -> bool {
@@ -110,16 +119,18 @@ impl<'o> Reading<'o> {
     }
 
     fn line(&mut self, line: &lines::Line, damage: &mut Damage) {
-        for event in objects(line, &STARTS, damage) {
+        json_lines::objects(line, &FORMAT, damage, &mut |text, damage| {
+            let (event, length) = json_lines::first(text)?;
             self.event(&event, line.number, damage);
-        }
+            Some(length)
+        });
     }
 
     fn event(&mut self, event: &Value, number: usize, damage: &mut Damage) {
         let (Some(kind), Some(data)) = (text(event, "type"), event.get("data").filter(|data| data.is_object())) else {
             return damage.note("unknown_type", number);
         };
-        let at = time(event.get("timestamp")).unwrap_or_else(|()| {
+        let at = times::of_field(event.get("timestamp")).unwrap_or_else(|()| {
             damage.note("bad_timestamp", number);
             None
         });
@@ -206,7 +217,7 @@ impl<'o> Reading<'o> {
         if subagent || text(data, "source").is_some_and(|source| source != "user") {
             return self.say(Kind::Other, Speaker::System, content, origin);
         }
-        let (words, blocks) = without_blocks(content, &BLOCKS);
+        let (words, blocks) = WRAPPERS.between(content);
         self.say(Kind::Prompt, Speaker::Human, words, origin);
         self.say(Kind::Notification, Speaker::System, &blocks.join("\n"), origin);
     }

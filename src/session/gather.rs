@@ -1,85 +1,12 @@
-//! What the readers of several agents do alike: take a damaged line apart, gather what they read of a session, and
-//! close it.
+//! What the readers of several agents do alike: gather what they read of a session, and close it.
 
 use std::borrow::Cow;
 
 use jiff::Timestamp;
-use jiff::civil::DateTime;
-use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::builder::{self, Event, safe_id};
-use super::lines::{self, Damage};
 use super::{Agent, Observation, ObservationKind, Policy, ReadOptions, Session, own};
-
-/// The objects of a line, mostly one. What parsers refuse is put right, and what cannot be is noted and left out; a
-/// whole object behind the beginning of another is used where it begins with one of `starts`.
-pub(super) fn objects(line: &lines::Line, starts: &[&str], damage: &mut Damage) -> Vec<Value> {
-    // A character that the end of the file cut in two is part of a cut line, not bad text.
-    let cut = |error: std::str::Utf8Error| (!line.whole && error.error_len().is_none()).then(|| error.valid_up_to());
-    let bytes = match std::str::from_utf8(line.bytes).err().and_then(cut) {
-        Some(valid) => &line.bytes[..valid],
-        None => line.bytes,
-    };
-    let text = lines::text(bytes, line.number, damage);
-    if !text.starts_with('{') {
-        damage.note("not_an_object", line.number);
-        return Vec::new();
-    }
-    let (mut found, mut clean) = parsed(&text);
-    if !clean && let Some((repaired, kind)) = lines::repaired(&text) {
-        damage.note(kind, line.number);
-        (found, clean) = parsed(&repaired);
-    }
-    if found.len() > 1 || !clean && !found.is_empty() {
-        damage.note("glued_objects", line.number);
-    }
-    if !clean {
-        let kind = match line.whole {
-            _ if lines::depth(&text) > 128 => "too_deep",
-            true => "broken_line",
-            false => "cut_last_line",
-        };
-        damage.note(kind, line.number);
-        if found.is_empty() {
-            let behind = |start: &&str| text.get(1..).and_then(|rest| rest.rfind(start)).map(|at| &text[at + 1..]);
-            found.extend(starts.iter().filter_map(behind).find_map(|rest| serde_json::from_str(rest).ok()));
-        }
-    }
-    found
-}
-
-/// The objects at the front of a text, and whether they are all of it.
-fn parsed(text: &str) -> (Vec<Value>, bool) {
-    let mut found = Vec::new();
-    for object in serde_json::Deserializer::from_str(text).into_iter::<Value>() {
-        match object {
-            Ok(object) => found.push(object),
-            Err(_) => return (found, false),
-        }
-    }
-    (found, true)
-}
-
-/// A time as agents write it; without a zone it is UTC.
-pub(super) fn time(value: Option<&Value>) -> Result<Option<Timestamp>, ()> {
-    match value {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::String(text)) => {
-            let local = || text.parse::<DateTime>().ok()?.to_zoned(TimeZone::UTC).ok();
-            text.parse().ok().or_else(|| Some(local()?.timestamp())).map(Some).ok_or(())
-        }
-        Some(other) => {
-            let number = other.as_f64().ok_or(())?;
-            let read = if number > 1e11 {
-                Timestamp::from_millisecond(number as i64)
-            } else {
-                Timestamp::from_second(number as i64)
-            };
-            read.map(Some).map_err(drop)
-        }
-    }
-}
 
 /// A text field that is not empty.
 pub(super) fn text<'v>(value: &'v Value, name: &str) -> Option<&'v str> {
@@ -202,33 +129,6 @@ pub(super) fn everywhere(session: &str, id: &str) -> String {
     if digits >= 32 { id.to_owned() } else { format!("{session}.{id}") }
 }
 
-/// Takes the blocks that a program puts in front of and behind a person's words off: what is left, and the blocks. A
-/// tag that is only written about is not closed at an end of the text, or follows a word.
-pub(super) fn without_blocks<'t>(text: &'t str, tags: &[&str]) -> (&'t str, Vec<&'t str>) {
-    let (mut rest, mut blocks) = (text.trim(), Vec::new());
-    loop {
-        let front = tags.iter().find_map(|tag| {
-            let open = rest.strip_prefix('<')?.strip_prefix(tag)?;
-            let whole = open.starts_with(['>', ' ', '\n']);
-            let close = format!("</{tag}>");
-            whole.then(|| rest.find(&close).map(|at| at + close.len()))?
-        });
-        if let Some(end) = front {
-            blocks.push(&rest[..end]);
-            rest = rest[end..].trim_start();
-            continue;
-        }
-        let back = tags.iter().find_map(|tag| {
-            let body = rest.strip_suffix('>')?.strip_suffix(tag)?.strip_suffix("</")?;
-            let at = body.rfind(&format!("<{tag}"))?;
-            (at == 0 || rest[..at].ends_with('\n')).then_some(at)
-        });
-        let Some(start) = back else { return (rest, blocks) };
-        blocks.push(&rest[start..]);
-        rest = rest[..start].trim_end();
-    }
-}
-
 /// The name of a tool. Those that every agent has go by one name, so that what is said of them holds for all.
 pub(super) fn tool_name(name: &str) -> &str {
     match name {
@@ -263,23 +163,7 @@ pub(super) fn input(tool: &str, value: &Value) -> (String, String) {
 
 #[cfg(test)]
 mod tests {
-    use super::{everywhere, without_blocks};
-
-    #[test]
-    fn blocks_at_the_ends_go_and_a_sentence_about_them_stays() {
-        let tags = ["hook_context", "session_context"];
-        let human = |text| without_blocks(text, &tags).0;
-        assert_eq!(
-            human("<session_context>\nx\n</session_context>\nuse pnpm\n<hook_context>y</hook_context>"),
-            "use pnpm"
-        );
-        assert_eq!(human("<hook_context>only</hook_context>"), "");
-        for text in
-            ["strip <hook_context>x</hook_context>", "<hook_context> is a wrapper", "<hook_contexts>a</hook_contexts>"]
-        {
-            assert_eq!(human(text), text);
-        }
-    }
+    use super::everywhere;
 
     #[test]
     fn ids_that_only_count_are_told_apart_by_the_session() {

@@ -1,5 +1,6 @@
 //! The objects on the lines of a file that holds one JSON object a line, whatever happened to the file.
 
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::lines::{self, Damage, Line};
@@ -12,8 +13,18 @@ pub(super) struct Format {
     pub is_telling: fn(&[u8]) -> bool,
 }
 
-/// Gives the JSON of every object that a line holds to `object`, and notes what is wrong with the line.
-pub(super) fn objects(line: &Line, format: &Format, damage: &mut Damage, object: &mut dyn FnMut(&str, &mut Damage)) {
+/// Uses the object that a text begins with, and says how long it is; `None` when it cannot be read.
+pub(super) type Use<'u> = dyn FnMut(&str, &mut Damage) -> Option<usize> + 'u;
+
+/// The object that a text begins with, and its length.
+pub(super) fn first<'t, T: Deserialize<'t>>(text: &'t str) -> Option<(T, usize)> {
+    let mut objects = serde_json::Deserializer::from_str(text).into_iter();
+    let object = objects.next()?.ok()?;
+    Some((object, objects.byte_offset()))
+}
+
+/// Has every object that a line holds used, and notes what is wrong with the line.
+pub(super) fn objects(line: &Line, format: &Format, damage: &mut Damage, object: &mut Use) {
     // A character that the end of the file cut in two is part of a cut line, not bad text.
     let cut = |error: std::str::Utf8Error| (!line.whole && error.error_len().is_none()).then(|| error.valid_up_to());
     let bytes = match std::str::from_utf8(line.bytes).err().and_then(cut) {
@@ -42,39 +53,33 @@ pub(super) fn objects(line: &Line, format: &Format, damage: &mut Damage, object:
 }
 
 /// All objects of a text; false when nothing was used because the first of them cannot be read.
-fn each(
-    text: &str,
-    line: &Line,
-    format: &Format,
-    damage: &mut Damage,
-    object: &mut dyn FnMut(&str, &mut Damage),
-) -> bool {
-    let mut objects = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
-    let mut count = 0;
-    loop {
-        let start = objects.byte_offset();
-        match objects.next() {
-            Some(Ok(raw)) => {
-                count += 1;
-                if count == 2 {
-                    damage.note("glued_objects", line.number);
-                }
-                object(raw.get(), damage);
+fn each(text: &str, line: &Line, format: &Format, damage: &mut Damage, object: &mut Use) -> bool {
+    let mut rest = text;
+    while !rest.is_empty() {
+        let is_first = rest.len() == text.len();
+        match object(rest, damage) {
+            Some(length) => rest = rest[length..].trim_ascii_start(),
+            None if is_first => return false,
+            None => {
+                salvage(rest, line, format, damage, object);
+                rest = "";
             }
-            Some(Err(_)) if count == 0 => return false,
-            Some(Err(_)) => {
-                damage.note("glued_objects", line.number);
-                salvage(&text[start..], line, format, damage, object);
-                return true;
-            }
-            None => return true,
+        }
+        if is_first && !rest.is_empty() {
+            damage.note("glued_objects", line.number);
         }
     }
+    true
 }
 
 /// Uses the objects that begin somewhere inside a broken line.
-fn salvage(text: &str, line: &Line, format: &Format, damage: &mut Damage, object: &mut dyn FnMut(&str, &mut Damage)) {
-    damage.note(if line.whole { "broken_line" } else { "cut_last_line" }, line.number);
+fn salvage(text: &str, line: &Line, format: &Format, damage: &mut Damage, object: &mut Use) {
+    let kind = match line.whole {
+        _ if lines::depth(text) > 128 => "too_deep",
+        true => "broken_line",
+        false => "cut_last_line",
+    };
+    damage.note(kind, line.number);
     let Some(behind) = text.get(1..) else { return };
     let telling = |at: &usize| {
         let rest = &behind[*at..];
@@ -88,14 +93,20 @@ fn salvage(text: &str, line: &Line, format: &Format, damage: &mut Damage, object
 
 #[cfg(test)]
 mod tests {
-    use super::{Format, objects};
+    use serde_json::value::RawValue;
+
+    use super::{Format, first, objects};
     use crate::session::lines::{Damage, Line};
 
     fn read(text: &str, whole: bool) -> (Vec<String>, Vec<&'static str>) {
         let format = Format { starts: &["{\"t\":"], is_telling: |text| text.starts_with(b"{\"t\":") };
         let line = Line::alone(1, text.as_bytes(), whole);
         let (mut found, mut damage) = (Vec::new(), Damage::default());
-        objects(&line, &format, &mut damage, &mut |raw, _| found.push(raw.to_owned()));
+        objects(&line, &format, &mut damage, &mut |text, _| {
+            let (raw, length) = first::<&RawValue>(text)?;
+            found.push(raw.get().to_owned());
+            Some(length)
+        });
         (found, damage.warnings("f").into_iter().map(|w| w.kind).collect())
     }
 

@@ -22,6 +22,7 @@ mod redact;
 mod retain;
 mod seen;
 mod store;
+mod times;
 mod tools;
 mod types;
 mod unpack;

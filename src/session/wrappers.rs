@@ -63,6 +63,20 @@ impl Wrappers {
         })
     }
 
+    /// What stands between the wrapper blocks at both ends of the text, and the blocks.
+    pub(super) fn between<'t>(&self, text: &'t str) -> (&'t str, Vec<&'t str>) {
+        let (mut rest, mut blocks) = (text.trim(), Vec::new());
+        while let Some(length) = self.block_at_start(rest) {
+            blocks.push(&rest[..length]);
+            rest = rest[length..].trim_start();
+        }
+        while let Some(start) = self.block_at_end(rest) {
+            blocks.push(&rest[start..]);
+            rest = rest[..start].trim_end();
+        }
+        (rest, blocks)
+    }
+
     /// Wrapper blocks that stand on lines of their own between the person's words, outside code fences.
     pub(super) fn without_inner_blocks(&self, text: &str) -> (String, String) {
         if !text.contains("\n<") {
@@ -89,5 +103,26 @@ impl Wrappers {
             }
         }
         (human.trim().to_owned(), injected.trim().to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Wrappers;
+
+    #[test]
+    fn blocks_at_the_ends_go_and_a_sentence_about_them_stays() {
+        let human = |text| Wrappers(&["hook_context", "session_context"]).between(text).0;
+        assert_eq!(
+            human("<session_context>\nx\n</session_context>\nuse pnpm\n<hook_context>y</hook_context>"),
+            "use pnpm"
+        );
+        assert_eq!(human("<hook_context>only</hook_context>"), "");
+        assert_eq!(human("<session_context>\ncut off"), "");
+        for text in
+            ["strip <hook_context>x</hook_context>", "<hook_context> is a wrapper", "<hook_contexts>a</hook_contexts>"]
+        {
+            assert_eq!(human(text), text);
+        }
     }
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::session::Exclusions;
 use crate::session::builder;
-use crate::session::lines::{self, Damage};
+use crate::session::lines::Damage;
 
 /// A tool's input.
 pub(super) enum Input {
@@ -17,12 +17,6 @@ impl Input {
     pub(super) fn read(raw: &str, number: usize, damage: &mut Damage) -> Input {
         if let Ok(value) = serde_json::from_str(raw) {
             return Input::Read(value);
-        }
-        if let Some((repaired, kind)) = lines::repaired(raw) {
-            damage.note(kind, number);
-            if let Ok(value) = serde_json::from_str(&repaired) {
-                return Input::Read(value);
-            }
         }
         damage.note("too_deep", number);
         Input::Raw(raw.to_owned())
@@ -76,10 +70,7 @@ pub(super) struct Attachment {
 
 impl Attachment {
     pub(super) fn read(raw: &str) -> Attachment {
-        let value: Value = serde_json::from_str(raw)
-            .ok()
-            .or_else(|| serde_json::from_str(&lines::repaired(raw)?.0).ok())
-            .unwrap_or_default();
+        let value: Value = serde_json::from_str(raw).unwrap_or_default();
         let text = |name: &str| value.get(name).and_then(Value::as_str);
         let mut texts = Vec::new();
         for name in ["prompt", "content", "stderr"] {

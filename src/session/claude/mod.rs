@@ -18,9 +18,13 @@ use self::line::{Line, Loose};
 pub(super) use self::state::State;
 use self::state::{About, Added, Open, Queued, Titled};
 use super::builder::{self, digest};
+use super::json_lines::{self, Format};
 use super::lines::{self, Damage, Lines, Place};
 use super::read::Given;
+use super::times;
 use super::{Observation, ObservationKind as Kind, Policy, ReadOptions};
+
+const FORMAT: Format = Format { starts: &["{\"parentUuid\":", "{\"type\":"], is_telling };
 
 /// Whether a line can only be Claude Code's, also when it is damaged.
 pub(super) fn is_telling(bytes: &[u8]) -> bool {
@@ -28,10 +32,9 @@ pub(super) fn is_telling(bytes: &[u8]) -> bool {
         return false;
     }
     let text = String::from_utf8_lossy(bytes);
-    let mut objects = serde_json::Deserializer::from_str(&text).into_iter::<Line>();
-    match objects.next() {
-        Some(Ok(line)) => line.is_telling(),
-        _ => {
+    match json_lines::first::<Line>(&text) {
+        Some((line, _)) => line.is_telling(),
+        None => {
             let claims = |word: &str| text.contains(word);
             claims("\"parentUuid\":")
                 || claims("\"message\":") && (claims("\"type\":\"user\"") || claims("\"type\":\"assistant\""))
@@ -226,74 +229,13 @@ impl<'o> Reading<'o> {
     }
 
     fn line(&mut self, line: &lines::Line, damage: &mut Damage) {
-        // A character that the end of the file cut in two is part of a cut line, not bad text.
-        let cut =
-            |error: std::str::Utf8Error| (!line.whole && error.error_len().is_none()).then(|| error.valid_up_to());
-        let bytes = match std::str::from_utf8(line.bytes).err().and_then(cut) {
-            Some(valid) => &line.bytes[..valid],
-            None => line.bytes,
-        };
         self.objects = 0;
         self.added.begin_line(&self.open);
-        let text = lines::text(bytes, line.number, damage);
-        if !text.starts_with('{') {
-            damage.note("not_an_object", line.number);
-            return;
-        }
-        if self.objects(&text, line, damage) {
-            return;
-        }
-        if let Some((text, kind)) = lines::repaired(&text) {
-            damage.note(kind, line.number);
-            if self.objects(&text, line, damage) {
-                return;
-            }
-            self.salvage(&text, line, damage);
-        } else {
-            self.salvage(&text, line, damage);
-        }
-    }
-
-    /// Reads all objects of a line; false when nothing was used because the first of them cannot be read.
-    fn objects(&mut self, text: &str, line: &lines::Line, damage: &mut Damage) -> bool {
-        let mut objects = serde_json::Deserializer::from_str(text).into_iter::<Line>();
-        let mut count = 0;
-        loop {
-            let start = objects.byte_offset();
-            match objects.next() {
-                Some(Ok(object)) => {
-                    count += 1;
-                    if count == 2 {
-                        damage.note("glued_objects", line.number);
-                    }
-                    let raw = &text[start..objects.byte_offset()];
-                    self.object(&object, raw, line, damage);
-                }
-                Some(Err(_)) if count == 0 => return false,
-                Some(Err(_)) => {
-                    damage.note("glued_objects", line.number);
-                    self.salvage(&text[start..], line, damage);
-                    return true;
-                }
-                None => return true,
-            }
-        }
-    }
-
-    /// Uses the objects that begin somewhere inside a broken line.
-    fn salvage(&mut self, text: &str, line: &lines::Line, damage: &mut Damage) {
-        damage.note(if line.whole { "broken_line" } else { "cut_last_line" }, line.number);
-        for start in ["{\"parentUuid\":", "{\"type\":"] {
-            // A whole line may stand behind the beginning of another.
-            if let Some(at) = text.get(1..).and_then(|rest| rest.rfind(start)) {
-                let rest = &text[at + 1..];
-                let telling = serde_json::from_str::<Line>(rest).is_ok_and(|line| line.is_telling());
-                if telling {
-                    self.objects(rest, line, damage);
-                    return;
-                }
-            }
-        }
+        json_lines::objects(line, &FORMAT, damage, &mut |text, damage| {
+            let (object, length) = json_lines::first(text)?;
+            self.object(&object, &text[..length], line, damage);
+            Some(length)
+        });
     }
 
     fn object(&mut self, line: &Line, raw: &str, source: &lines::Line, damage: &mut Damage) {
@@ -388,12 +330,8 @@ impl<'o> Reading<'o> {
 
 fn timestamp(field: &Loose) -> Option<Timestamp> {
     match field {
-        Loose::Text(text) => {
-            let local = || text.parse::<jiff::civil::DateTime>().ok()?.to_zoned(jiff::tz::TimeZone::UTC).ok();
-            text.parse().ok().or_else(|| Some(local()?.timestamp()))
-        }
-        Loose::Number(number) if *number > 1e11 => Timestamp::from_millisecond(*number as i64).ok(),
-        Loose::Number(number) => Timestamp::from_second(*number as i64).ok(),
+        Loose::Text(text) => times::of_text(text),
+        Loose::Number(number) => times::of_number(*number),
         _ => None,
     }
 }

@@ -27,6 +27,7 @@ pub(super) use self::telling::{INDEX, is_index, is_state_file, is_telling};
 use super::builder::{self, Event, digest};
 use super::json_lines::{self, Format};
 use super::lines::{self, Damage, Lines};
+use super::times;
 use super::{Exclusions, Observation, ObservationKind as Kind, Policy, ReadOptions, Session, Speaker};
 
 const FORMAT: Format = Format { starts: &["{\"timestamp\":", "{\"type\":", "{\"payload\":"], is_telling };
@@ -151,18 +152,19 @@ impl<'o> Reading<'o> {
 
     fn line(&mut self, line: &lines::Line, damage: &mut Damage) {
         let number = line.number;
-        json_lines::objects(line, &FORMAT, damage, &mut |raw, damage| self.object(raw, number, damage));
+        json_lines::objects(line, &FORMAT, damage, &mut |text, damage| {
+            let (line, length) = json_lines::first(text)?;
+            self.object(&line, number, damage);
+            Some(length)
+        });
     }
 
-    fn object(&mut self, raw: &str, number: usize, damage: &mut Damage) {
-        let Some(line) = Fields::read(raw) else {
-            return damage.note("not_an_object", number);
-        };
+    fn object(&mut self, line: &Fields, number: usize, damage: &mut Damage) {
         let kind = line.text("type").unwrap_or_default();
         let enveloped = telling::ENVELOPES.contains(&kind.as_ref());
         let payload = if enveloped { line.fields("payload").unwrap_or_default() } else { Fields::default() };
-        let told = [&line, &payload].into_iter().find_map(|fields| fields.text("timestamp"));
-        let at = told.as_deref().and_then(timestamp);
+        let told = [line, &payload].into_iter().find_map(|fields| fields.text("timestamp"));
+        let at = told.as_deref().and_then(times::of_text);
         if at.is_none() && told.is_some() {
             damage.note("bad_timestamp", number);
         }
@@ -173,7 +175,7 @@ impl<'o> Reading<'o> {
         let place = Place { at, number };
         match kind.as_ref() {
             "session_meta" => return self.session(&payload, at),
-            _ if telling::is_head(&line) => return self.session(&line, at),
+            _ if telling::is_head(line) => return self.session(line, at),
             "turn_context" => self.context(&payload),
             _ => {}
         }
@@ -189,9 +191,9 @@ impl<'o> Reading<'o> {
             "event_msg" => self.happened(&payload, place, damage),
             "compacted" => self.compaction(payload.word("message").as_deref(), place),
             "inter_agent_communication" => self.between_agents(&payload, place),
-            _ if telling::is_state(&line) => {}
+            _ if telling::is_state(line) => {}
             "" if line.text("role").is_none() => damage.note("unknown_type", number),
-            _ => self.item(&line, place, damage),
+            _ => self.item(line, place, damage),
         }
     }
 
@@ -388,11 +390,6 @@ fn turn_of(payload: &Fields) -> Option<String> {
     let inner = |name: &str| payload.fields(name)?.word("turn_id");
     let turn = payload.word("turn_id").or_else(|| inner("internal_chat_message_metadata_passthrough"));
     turn.or_else(|| inner("metadata")).map(std::borrow::Cow::into_owned)
-}
-
-fn timestamp(text: &str) -> Option<Timestamp> {
-    let local = || text.parse::<jiff::civil::DateTime>().ok()?.to_zoned(jiff::tz::TimeZone::UTC).ok();
-    text.parse().ok().or_else(|| Some(local()?.timestamp()))
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use super::fields::Fields;
+use crate::session::json_lines;
 
 /// What to say of a file that only lists sessions.
 pub(in crate::session) const INDEX: &str =
@@ -28,10 +29,9 @@ pub(in crate::session) fn is_telling(line: &[u8]) -> bool {
         return false;
     }
     let text = String::from_utf8_lossy(line);
-    let mut objects = serde_json::Deserializer::from_str(&text).into_iter::<Fields>();
-    match objects.next() {
-        Some(Ok(fields)) => tells(&fields),
-        _ => claims(&text),
+    match json_lines::first(&text) {
+        Some((fields, _)) => tells(&fields),
+        None => claims(&text),
     }
 }
 

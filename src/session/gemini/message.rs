@@ -6,8 +6,9 @@ use serde_json::Value;
 use super::words::{self, Piece};
 use super::{Message, Reading, Role};
 use crate::session::builder::{Event, digest};
-use crate::session::gather::{input, text, time, tool_name};
+use crate::session::gather::{input, text, tool_name};
 use crate::session::lines::Damage;
+use crate::session::times;
 use crate::session::{Observation, ObservationKind as Kind, Speaker};
 
 /// A part of a message's content.
@@ -67,7 +68,7 @@ impl Reading<'_> {
             Some("info" | "warning" | "error") => Role::Notice,
             _ => return damage.note("unknown_type", number),
         };
-        let at = time(message.get("timestamp")).unwrap_or_else(|()| {
+        let at = times::of_field(message.get("timestamp")).unwrap_or_else(|()| {
             damage.note("bad_timestamp", number);
             None
         });
@@ -201,7 +202,7 @@ impl Reading<'_> {
         let (title, body) = input(tool, arguments);
         let event = Event {
             id: &own,
-            at: time(call.get("timestamp")).ok().flatten().or(making.at),
+            at: times::of_field(call.get("timestamp")).ok().flatten().or(making.at),
             kind: Kind::ToolCall,
             speaker: Speaker::Assistant,
             tool: Some(tool),

@@ -19,12 +19,14 @@ use serde_json::Value;
 use self::document::{Document, Piece};
 pub use self::place::{Project, project};
 use super::builder::digest;
-use super::gather::{Gathered, everywhere, objects, text, time};
+use super::gather::{Gathered, everywhere, text};
+use super::json_lines::{self, Format};
 use super::lines::{self, Damage, Lines};
+use super::times;
 use super::{Agent, Observation, ReadOptions, Session};
 
-/// How records begin that may stand behind the beginning of another.
-const STARTS: [&str; 3] = ["{\"id\":", "{\"$set\":", "{\"sessionId\":"];
+/// What stands behind the beginning of another record and is whole is a record.
+const FORMAT: Format = Format { starts: &["{\"id\":", "{\"$set\":", "{\"sessionId\":"], is_telling: |_| true };
 
 /// Whether a line can only be this agent's, also when it is damaged.
 pub(super) fn is_telling(line: &[u8]) -> bool {
@@ -134,19 +136,24 @@ impl<'o> Reading<'o> {
     }
 
     fn line(&mut self, line: &lines::Line, damage: &mut Damage) {
-        for record in objects(line, &STARTS, damage) {
+        json_lines::objects(line, &FORMAT, damage, &mut |text, damage| {
+            let (record, length) = json_lines::first(text)?;
             self.record(&record, line.number, damage);
-        }
+            Some(length)
+        });
     }
 
     fn piece(&mut self, piece: &Piece, damage: &mut Damage) {
         let line = lines::Line::alone(piece.number, &piece.bytes, true);
-        for record in objects(&line, &[], damage) {
+        let format = Format { starts: &[], ..FORMAT };
+        json_lines::objects(&line, &format, damage, &mut |text, damage| {
+            let (record, length) = json_lines::first(text)?;
             match piece.message {
                 true => self.message(&record, false, piece.number, damage),
                 false => self.about(&record, piece.number, damage),
             }
-        }
+            Some(length)
+        });
     }
 
     fn record(&mut self, record: &Value, number: usize, damage: &mut Damage) {
@@ -182,7 +189,7 @@ impl<'o> Reading<'o> {
             }
         }
         for name in ["startTime", "lastUpdated"] {
-            match time(record.get(name)) {
+            match times::of_field(record.get(name)) {
                 Ok(at) => self.gathered.happened(at),
                 Err(()) => damage.note("bad_timestamp", number),
             }

@@ -1,10 +1,16 @@
 //! What of a user message a person typed.
 
-use crate::session::gather::without_blocks;
+use crate::session::wrappers::Wrappers;
 
 /// Blocks that the program puts around or in place of a person's words.
-const BLOCKS: [&str; 6] =
-    ["session_context", "hook_context", "project_context", "state_snapshot", "tool_output_masked", "system-reminder"];
+const WRAPPERS: Wrappers = Wrappers(&[
+    "session_context",
+    "hook_context",
+    "project_context",
+    "state_snapshot",
+    "tool_output_masked",
+    "system-reminder",
+]);
 
 /// Beginnings of texts that the program writes as a whole.
 const NOTICES: [&str; 7] = [
@@ -71,7 +77,7 @@ pub(super) fn pieces(texts: &[&str]) -> Vec<Piece> {
 }
 
 fn piece(text: &str) -> Piece {
-    let (human, blocks) = without_blocks(text, &BLOCKS);
+    let (human, blocks) = WRAPPERS.between(text);
     if human.is_empty() {
         let inner = |block: &&str| {
             block.strip_prefix("<state_snapshot>")?.strip_suffix("</state_snapshot>").map(|s| s.trim().to_owned())
@@ -79,13 +85,7 @@ fn piece(text: &str) -> Piece {
         let summary = blocks.iter().find_map(inner);
         return summary.map_or(Piece::Injected, Piece::Summary);
     }
-    // A block that a cut left open is the program's to its end.
-    let open =
-        BLOCKS.iter().any(|tag| human.strip_prefix('<').is_some_and(|rest| rest.starts_with(&format!("{tag}>"))));
-    if open && !human.contains("</")
-        || NOTICES.iter().any(|notice| human.starts_with(notice))
-        || matches!(human, "?" | "Please continue.")
-    {
+    if NOTICES.iter().any(|notice| human.starts_with(notice)) || matches!(human, "?" | "Please continue.") {
         return Piece::Injected;
     }
     if let Some(rest) = human.strip_prefix("I ran the following shell command:")

@@ -7,6 +7,7 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use crate::session::lines::{self, Damage};
+use crate::session::times;
 
 /// The value of a document; `None`, noted as damage, when nothing can be read of it.
 pub(super) fn value(bytes: &[u8], damage: &mut Damage) -> Option<Value> {
@@ -46,5 +47,5 @@ pub(super) fn is_true(value: &Value, name: &str) -> bool {
 
 /// A time in milliseconds since 1970, at a path such as `/time/created`.
 pub(super) fn time(value: &Value, pointer: &str) -> Option<Timestamp> {
-    Timestamp::from_millisecond(value.pointer(pointer)?.as_f64().filter(|at| *at > 0.0)? as i64).ok()
+    times::of_number(value.pointer(pointer)?.as_f64().filter(|at| *at > 0.0)?)
 }
