@@ -28,6 +28,10 @@ pub struct Settings {
     pub redact: Redact,
     /// The queue of proposals.
     pub pending: Pending,
+    /// Retrieval, and what it teaches.
+    pub search: Search,
+    /// The brief as a file.
+    pub memory_md: MemoryMd,
     /// Who reviews.
     pub model: Model,
 }
@@ -311,6 +315,43 @@ impl Default for Pending {
     fn default() -> Self {
         Pending { materialize: false, expire_days: 90 }
     }
+}
+
+/// `[search]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Search {
+    /// Whether searches are recorded here as episodes; without them no outcome can be told of what was read.
+    pub record: bool,
+    /// What verified outcomes do to the order: `shadow` (recorded beside it), `serve` (used; refused until
+    /// `eval outcome-ranking` shows no loss) or `off`.
+    pub priors: Priors,
+}
+
+impl Default for Search {
+    fn default() -> Self {
+        Search { record: true, priors: Priors::Shadow }
+    }
+}
+
+/// `search.priors`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Priors {
+    /// The order that outcomes would give is recorded, not served.
+    Shadow,
+    /// Served.
+    Serve,
+    /// Neither.
+    Off,
+}
+
+/// `[memory_md]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, Default)]
+#[serde(default, deny_unknown_fields)]
+pub struct MemoryMd {
+    /// Where `session-start` keeps the brief in the work tree, relative to its top; empty: in the local folder only.
+    pub path: String,
 }
 
 /// `[model]`
