@@ -2,6 +2,7 @@
 
 mod append;
 mod begin;
+pub mod cache;
 mod clock;
 mod event;
 mod fold;

@@ -1,7 +1,6 @@
 //! Reports: what stands, what happened, what is broken. Collects; the command line prints.
 
 pub mod brief;
-mod cache;
 pub mod doctor;
 pub mod history;
 pub mod lint;

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::cache;
 use crate::git::{self, Oid, Repo};
-use crate::ledger::{self, Cache, Status};
+use crate::ledger::{self, Cache, Status, cache};
 use crate::proposal::{Sidecar, View, context};
 use crate::session::{self, Meta, Stored};
 use crate::wiki::Wiki;

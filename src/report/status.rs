@@ -7,12 +7,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::cache;
 use super::sessions::{self, Standing};
 use crate::git::{self, Repo};
 use crate::improve::Run;
 use crate::improve::run::RunState;
-use crate::ledger::{self, Cache, queue};
+use crate::ledger::{self, Cache, cache, queue};
 use crate::proposal::{View, view};
 use crate::session;
 use crate::wiki::{Kind, Wiki};

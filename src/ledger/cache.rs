@@ -10,14 +10,17 @@ use serde::de::DeserializeOwned;
 use crate::git::Repo;
 
 /// What the file holds, when it can be read and was written for this key.
-pub(super) fn read<T: DeserializeOwned>(repo: &Repo, name: &str, key: &str) -> Option<T> {
-    let text = fs::read(path(repo, name)).ok()?;
-    let (written, value): (String, T) = serde_json::from_slice(&text).ok()?;
-    (written == key).then_some(value)
+pub fn read<T: DeserializeOwned>(repo: &Repo, name: &str, key: &str) -> Option<T> {
+    known(repo, name).and_then(|(written, value)| (written == key).then_some(value))
+}
+
+/// What the file holds and the key that it was written for, when it can be read.
+pub fn known<T: DeserializeOwned>(repo: &Repo, name: &str) -> Option<(String, T)> {
+    serde_json::from_slice(&fs::read(path(repo, name)).ok()?).ok()
 }
 
 /// Keeps it. One that cannot be written (a read-only repository) costs time, nothing else.
-pub(super) fn write<T: Serialize>(repo: &Repo, name: &str, key: &str, value: &T) {
+pub fn write<T: Serialize>(repo: &Repo, name: &str, key: &str, value: &T) {
     let path = path(repo, name);
     let keep = || -> std::io::Result<()> {
         let folder = repo.memory_dir().join("index");
