@@ -243,6 +243,30 @@ fn lines_that_follow_each_other_are_no_parted_secrets() {
     assert_eq!(redactor.redact(&whole), "key [REDACTED:github-token]\nconfiguration follows");
 }
 
+#[test]
+fn one_text_alone_loses_the_same_as_by_a_redactor_for_any() {
+    let redactor = redactor();
+    let mut runner = runner();
+    let mut texts: Vec<String> = vec!["how do I set the fake clock in `tests::clock`?".into(), String::new()];
+    for (_, word, rest, _) in table::TABLE {
+        let shape = proptest::string::string_regex(&rest.replace(r"\b", "")).unwrap();
+        let random = shape.new_tree(&mut runner).unwrap().current();
+        texts.push(format!("see {word}{random} here"));
+        texts.push(format!("see {} here", word.to_ascii_uppercase()));
+    }
+    let secret = token("", 24);
+    for (notation, _) in NOTATIONS {
+        texts.push(notation.replace('S', &secret));
+    }
+    texts.push("a".repeat(10_000) + &format!(" password={secret}"));
+    for text in texts {
+        assert_eq!(Redactor::redact_once(&text, &[], &[]).unwrap(), redactor.redact(&text), "{text}");
+    }
+    let (extra, allow) = (vec!["ACME-[0-9]+".to_owned()], vec!["ACME-7".to_owned()]);
+    let kept = Redactor::redact_once("ACME-7 and ACME-8", &extra, &allow).unwrap();
+    assert_eq!(kept, "ACME-7 and [REDACTED:extra]");
+}
+
 /// Notations with `S` for the secret; what stands beside it stays.
 const NOTATIONS: &[(&str, &str)] = &[
     // Shells and files of settings.
