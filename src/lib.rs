@@ -12,6 +12,8 @@ pub mod improve;
 
 pub mod proposal;
 
+pub mod feedback;
+
 pub mod session;
 
 pub mod ledger;

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use super::{Cell, CliError, Context, Exit, Meaning, Result, Table, shown};
+use crate::feedback::spool;
 use crate::improve::run::{RunState, plural};
 use crate::improve::{self, Request, Run, Trigger};
 use crate::ledger::queue;
@@ -168,6 +169,8 @@ fn report(ctx: &Context, run: &Run) -> Result<()> {
 /// What the worker does with what the hooks queued: the capture's and the commits' sessions, under the rules that
 /// keep a machine from reviewing too much by itself.
 pub(super) fn worker_pass(wiki: &Wiki, _queued: &[queue::Queued]) -> Result<(), String> {
+    // What cannot be carried over waits on, and is told of by `status`.
+    let _ = spool::flush(&wiki.repo);
     let scheduler = &wiki.config.settings.scheduler;
     if !scheduler.enabled || scheduler.interval_secs == 0 {
         return Ok(());

@@ -164,6 +164,10 @@ fn screen(ctx: &Context, out: &mut Out, status: &Status) -> Result<()> {
     if status.queued > 0 {
         writeln!(out, "Queue     {} for the worker", count(status.queued, "event"))?;
     }
+    if status.spool > 0 {
+        let searches = if status.spool == 1 { "1 search".to_owned() } else { format!("{} searches", status.spool) };
+        writeln!(out, "Spool     {searches} for the next run to record")?;
+    }
     for (n, trouble) in status.trouble.iter().take(MOST_TROUBLE).enumerate() {
         let head = if n == 0 { "Trouble" } else { "" };
         writeln!(out, "{head:<9} {}", ctx.paint(Meaning::Bad, shown(trouble)))?;
@@ -249,6 +253,7 @@ fn porcelain(out: &mut Out, status: &Status, zero: bool) -> Result<()> {
         line("run", &format!("{} {} {}", run.id, state(run.state), run.started_at))?;
     }
     line("queued", &status.queued)?;
+    line("spool", &status.spool)?;
     for trouble in &status.trouble {
         line("trouble", trouble)?;
     }

@@ -8,6 +8,7 @@ use super::journal::Journal;
 use super::plan::{self, Plan, PlanError, Request, Selected};
 use super::run::{Call, Made, Run, RunState, Trigger, folder};
 use super::{gates, lanes};
+use crate::feedback::spool;
 use crate::git::{self, Lock, Locked, Person, fault};
 use crate::ledger::{self, Append, Cache, Event, EventKind};
 use crate::proposal::accept::{self, Accepted, How};
@@ -70,6 +71,8 @@ pub fn run(wiki: &mut Wiki, request: &Request) -> Result<Run, Error> {
 /// Runs once; the caller holds the worker's lock.
 pub fn run_locked(wiki: &mut Wiki, request: &Request) -> Result<Run, Error> {
     recover(wiki)?;
+    // What cannot be carried over waits on, and is told of by `status`.
+    let _ = spool::flush(&wiki.repo);
     wiki.refresh().map_err(Error::Git)?;
     tidy(wiki)?;
     let state = ledger::load(&wiki.repo, Cache::Use)?;

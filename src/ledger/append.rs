@@ -58,6 +58,11 @@ pub fn append(repo: &Repo, append: &Append, edits: &[RefEdit]) -> git::Result<Oi
     Err(Error::Busy { reason: format!("other processes keep writing to {REF}; try again") })
 }
 
+/// The path of the segment that begins with this event.
+pub fn segment(first: &Event) -> String {
+    format!("events/{}/{}.jsonl", first.at.strftime("%Y/%m/%d"), first.id)
+}
+
 /// The bytes of one file of the ledger.
 pub fn file(repo: &Repo, path: &str) -> git::Result<Option<Vec<u8>>> {
     match repo.reference(REF)? {
@@ -74,13 +79,12 @@ fn commit(repo: &Repo, append: &Append, old: Option<Oid>) -> git::Result<Oid> {
     };
     let mut entries: Vec<(BString, Option<Entry>)> = Vec::with_capacity(append.files.len() + 1);
     if let Some(first) = append.events.first() {
-        let mut segment = Vec::new();
+        let mut lines = Vec::new();
         for event in &append.events {
-            serde_json::to_writer(&mut segment, event).map_err(|error| Error::write("an event", error))?;
-            segment.push(b'\n');
+            serde_json::to_writer(&mut lines, event).map_err(|error| Error::write("an event", error))?;
+            lines.push(b'\n');
         }
-        let path = format!("events/{}/{}.jsonl", first.at.strftime("%Y/%m/%d"), first.id);
-        entries.push((path.into(), Some(Entry { mode: Mode::Blob, oid: batch.blob(&segment)? })));
+        entries.push((segment(first).into(), Some(Entry { mode: Mode::Blob, oid: batch.blob(&lines)? })));
     }
     for (path, bytes) in &append.files {
         // Written once: what stands there already stays.

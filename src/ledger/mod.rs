@@ -10,7 +10,7 @@ pub mod queue;
 mod state;
 mod trail;
 
-pub use append::{Append, append, file};
+pub use append::{Append, append, file, segment};
 pub use begin::begin;
 pub use clock::{new_id, now};
 pub use event::{Event, EventKind};

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::sessions::{self, Standing};
+use crate::feedback::spool;
 use crate::git::{self, Repo};
 use crate::improve::Run;
 use crate::improve::run::RunState;
@@ -38,6 +39,8 @@ pub struct Status {
     pub standing: Stands,
     /// Hook events that the worker has not looked at.
     pub queued: usize,
+    /// Searches that the next run carries into the ledger.
+    pub spool: usize,
     /// What cannot be read, or needs somebody's look, in words.
     pub trouble: Vec<String>,
 }
@@ -139,6 +142,12 @@ pub fn status(wiki: &Wiki, scope: Option<&str>) -> git::Result<Status> {
             0
         }
     };
+    let spool = spool::waiting(&wiki.repo);
+    trouble.extend(spool.faults.iter().map(|fault| format!("a line of the spool cannot be read: {fault}")));
+    let corrupt = spool::corrupt(&wiki.repo);
+    trouble.extend(corrupt.iter().map(|file| {
+        format!("lines of the spool could not be read; they stand in {}, delete it when you looked", file.display())
+    }));
     let log = memory.join("worker.log");
     if queued > MANY_QUEUED && log.exists() {
         trouble.push(format!("the worker does not keep up; {} may say why", log.display()));
@@ -153,6 +162,7 @@ pub fn status(wiki: &Wiki, scope: Option<&str>) -> git::Result<Status> {
         scope: scope.map(str::to_owned),
         standing,
         queued,
+        spool: spool.events.len(),
         trouble,
     })
 }

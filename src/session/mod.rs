@@ -33,7 +33,7 @@ pub use codex::told_cwd;
 pub use exclude::Exclusions;
 pub use forget::{Gone, Leaving, clear_caches, forget, lock};
 pub use gemini::{Project, project};
-pub use own::MARKER as OWN_SESSION_MARKER;
+pub use own::{MARKER as OWN_SESSION_MARKER, in_our_folder};
 pub use own_words::{GAP, own_words};
 pub use page::page;
 pub use policy::Policy;

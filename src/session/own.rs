@@ -14,7 +14,7 @@ pub(super) fn is_own(first_prompt: Option<&str>, cwd: Option<&str>) -> bool {
 }
 
 /// Whether a folder is, or is below, `<git folder>/memory`.
-fn in_our_folder(cwd: &str) -> bool {
+pub fn in_our_folder(cwd: &str) -> bool {
     let parts: Vec<&str> = cwd.split(['/', '\\']).collect();
     parts.windows(2).any(|pair| pair[0].ends_with(".git") && pair[1] == "memory")
 }
