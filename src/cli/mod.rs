@@ -15,11 +15,13 @@ pub mod output;
 mod pager;
 mod progress;
 mod quick;
+mod revision;
 mod sarif;
 pub mod schema;
 mod shown;
 mod table;
 
+mod blame;
 mod capture;
 mod completions;
 mod config;
@@ -52,6 +54,7 @@ pub use context::{Context, Meaning};
 pub use error::{CliError, ErrorObject, Exit, Result};
 pub use output::Out;
 pub use progress::Progress;
+pub use revision::commit;
 pub use shown::{age, shown, shown_lines, span};
 pub use table::{Cell, Table};
 
@@ -92,6 +95,7 @@ pub enum Command {
     Session(session::Args),
     Status(status::Args),
     Log(log::Args),
+    Blame(blame::Args),
     Lint(lint::Args),
     Doctor(doctor::Args),
     Config(config::Args),
@@ -123,6 +127,7 @@ impl Command {
             Command::Session(args) => session::run(ctx, args),
             Command::Status(args) => status::run(ctx, args),
             Command::Log(args) => log::run(ctx, args),
+            Command::Blame(args) => blame::run(ctx, args),
             Command::Lint(args) => lint::run(ctx, args),
             Command::Doctor(args) => doctor::run(ctx, args),
             Command::Config(args) => config::run(ctx, args),

@@ -53,6 +53,19 @@ impl Repo {
         })
     }
 
+    /// The commit that a person's words name: `HEAD~2`, a branch, a tag, a short id. `None` when they name none.
+    ///
+    /// # Errors
+    /// [`Error::Command`] when git cannot be asked.
+    pub fn resolve(&self, revision: &str) -> Result<Option<Oid>> {
+        let named = format!("{revision}^{{commit}}");
+        let git = self.git().args(["rev-parse", "--verify", "--quiet", "--end-of-options", &named]);
+        match git.output()? {
+            output if output.code == Some(0) => refs::oid_of(&output.stdout, revision).map(Some),
+            _ => Ok(None),
+        }
+    }
+
     /// Whether `ancestor` is `descendant` or reachable from it. False in a shallow history where it cannot be told.
     ///
     /// # Errors

@@ -5,6 +5,7 @@
 
 mod advance;
 mod batch;
+mod blame;
 mod command;
 mod config;
 mod error;
@@ -26,6 +27,7 @@ mod worktree;
 
 pub use advance::{Way, fast_forward, way};
 pub use batch::{Batch, NewCommit};
+pub use blame::BlamedLine;
 pub use command::{Git, LOCAL_VARIABLES, Output};
 pub use error::{Error, Result};
 pub use history::Commit;

@@ -174,7 +174,7 @@ impl Landings {
 }
 
 /// The id behind a trailer's key at the start of a line; 16 hex digits and nothing else.
-fn value(line: &str, key: &str) -> Option<String> {
+pub(super) fn value(line: &str, key: &str) -> Option<String> {
     let id = line.strip_prefix(key)?.strip_prefix(':')?.trim();
     (id.len() == 16 && id.bytes().all(|b| b.is_ascii_hexdigit())).then(|| id.to_owned())
 }

@@ -22,6 +22,7 @@ pub mod revert;
 pub mod sidecar;
 pub mod sides;
 pub mod stage;
+pub mod trailers;
 pub mod validate;
 pub mod view;
 
