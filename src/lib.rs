@@ -6,6 +6,7 @@
 pub mod cli;
 
 pub mod agent;
+pub mod eval;
 pub mod report;
 
 pub mod improve;

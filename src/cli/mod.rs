@@ -21,6 +21,7 @@ pub mod schema;
 mod shown;
 mod table;
 
+mod bisect;
 mod blame;
 mod capture;
 mod completions;
@@ -96,6 +97,7 @@ pub enum Command {
     Status(status::Args),
     Log(log::Args),
     Blame(blame::Args),
+    Bisect(bisect::Args),
     Lint(lint::Args),
     Doctor(doctor::Args),
     Config(config::Args),
@@ -128,6 +130,7 @@ impl Command {
             Command::Status(args) => status::run(ctx, args),
             Command::Log(args) => log::run(ctx, args),
             Command::Blame(args) => blame::run(ctx, args),
+            Command::Bisect(args) => bisect::run(ctx, args),
             Command::Lint(args) => lint::run(ctx, args),
             Command::Doctor(args) => doctor::run(ctx, args),
             Command::Config(args) => config::run(ctx, args),

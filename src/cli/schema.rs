@@ -23,6 +23,7 @@ const fn output<T: JsonSchema>(name: &'static str) -> Output {
 pub const OUTPUTS: &[Output] = &[
     output::<super::agent::Changed>("agent-changed"),
     output::<super::agent::Found>("agent-status"),
+    output::<crate::eval::bisect::Found>("bisect"),
     output::<crate::report::blame::Blame>("blame"),
     output::<super::capture::Shown>("capture"),
     output::<super::config::Settings>("config"),

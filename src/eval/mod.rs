@@ -1,0 +1,3 @@
+//! Evaluation: what retrieval is worth, what an accept did to it, and which accept broke something.
+
+pub mod bisect;
