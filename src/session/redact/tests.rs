@@ -205,8 +205,8 @@ fn every_token_of_the_table_is_found_where_a_line_break_parts_it() {
         let random = random.unwrap();
         let token = format!("{word}{random}");
         for at in 1..token.len() {
-            // A rest that reads like words is taken for them.
-            if assign::is_identifier(&token[at..]) {
+            // What reads like words is taken for them.
+            if assign::is_identifier(&token) || assign::is_identifier(&token[at..]) {
                 continue;
             }
             for (front, parting, back) in [
