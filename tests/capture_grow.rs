@@ -262,9 +262,9 @@ fn subagents_of_every_version_are_sessions_of_their_own_with_their_tasks_as_titl
     assert_eq!(
         told,
         [
-            ("else-agent-ffffffff", "Subagent of else-age, 2026-02-28", 0),
+            ("else-agent-ffffffff", "Subagent of else, 2026-02-28", 0),
             ("parent", "do the thing 0: déjà vu 🦀", 1),
-            ("parent-agent-0a1b2c3d", "Subagent of parent-a, 2026-02-28", 0),
+            ("parent-agent-0a1b2c3d", "Subagent of parent, 2026-02-28", 0),
             ("parent-agent-new1", "Find the loader", 0),
             ("parent-agent-w1", "workflow-subagent", 0),
         ]

@@ -12,6 +12,7 @@ mod gemini;
 mod json_lines;
 mod lines;
 mod markdown;
+mod merge;
 mod opencode;
 mod own;
 mod own_words;

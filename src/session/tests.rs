@@ -5,8 +5,8 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use super::merge::merge;
 use super::seen::Seen;
-use super::store::merge;
 use super::{Bookmark, Ending, From, Given, Meta, Observation, Policy, ReadOptions, Redactor, Session, page, read_on};
 use crate::git::Repo;
 
