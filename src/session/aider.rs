@@ -18,7 +18,7 @@ use jiff::tz::TimeZone;
 
 use self::turn::Open;
 use super::builder::digest;
-use super::gather::Gathered;
+use super::gather::{About, Gathered};
 use super::lines::{self, Damage, Lines};
 use super::{Agent, ReadOptions, Session};
 
@@ -128,7 +128,7 @@ impl<'o> Reading<'o> {
         let time = header[HEADER.len()..].trim().to_owned();
         let nth = self.times.entry(time.clone()).or_default();
         *nth += 1;
-        let mut gathered = Gathered::new(self.options);
+        let mut gathered = Gathered::new(self.options, About::default());
         gathered.ran_in(&self.folder);
         gathered.happened(at);
         self.now = Some(Talk {
@@ -151,7 +151,8 @@ impl<'o> Reading<'o> {
         if let Some(mut talk) = self.now.take() {
             talk.flush();
             talk.close();
-            self.done.extend(talk.gathered.close(Agent::Aider, &talk.id, None));
+            let given = talk.gathered.close(Agent::Aider, &talk.id, None, false);
+            self.done.extend(given.ok().flatten().map(|given| given.session));
         }
     }
 

@@ -1,6 +1,7 @@
 //! What all readers do with what they read: redact, cut, number, name.
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::redact::{ceil, floor};
@@ -34,6 +35,13 @@ pub(super) struct Event<'e> {
     pub title: Option<&'e str>,
     pub body: &'e str,
     pub exit: Option<i32>,
+}
+
+impl<'e> Event<'e> {
+    /// One of which only this is known yet.
+    pub(super) fn new(kind: ObservationKind, speaker: Speaker, body: &'e str) -> Event<'e> {
+        Event { id: "", at: None, kind, speaker, tool: None, call: None, title: None, body, exit: None }
+    }
 }
 
 /// The observation of an event, redacted and cut.
@@ -112,19 +120,40 @@ pub(super) fn title_of_session(observations: &[Observation]) -> Option<String> {
     said.or_else(|| prompts().map(|o| title_of(&o.body)).find(|title| !title.is_empty()))
 }
 
-/// Whether a prompt says what a session is about.
-pub(super) fn is_telling(words: &str) -> bool {
-    let title = title_of(words);
-    !is_filler(words) && (title.split_whitespace().count() >= 3 || title.chars().count() >= 12)
+/// The prompt that gives a session's title.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Titled {
+    /// The id of its observation.
+    pub id: String,
+    /// No later prompt will be preferred.
+    pub settled: bool,
 }
 
-/// What a subagent's session is called: no person speaks to it. Its id begins with that of the session that started it.
-pub(super) fn subagent(id: &str, started: Option<Timestamp>) -> String {
-    let short: String = id.chars().take(8).collect();
-    match started {
-        Some(at) => format!("Subagent of {short}, {}", at.strftime("%Y-%m-%d")),
-        None => format!("Subagent of {short}"),
+/// The prompt that gives the title: the one from an earlier read, or one of these.
+pub(super) fn titled<'o>(
+    before: Option<&Titled>,
+    observations: &mut dyn Iterator<Item = &'o Observation>,
+) -> Option<Titled> {
+    if let Some(titled) = before.filter(|titled| titled.settled) {
+        return Some(titled.clone());
     }
+    let mut first = before.cloned();
+    for prompt in observations.filter(|o| o.speaker == Speaker::Human) {
+        let titled = |settled| Titled { id: prompt.id.clone(), settled };
+        if is_telling(&prompt.body) {
+            return Some(titled(true));
+        }
+        if first.is_none() && !title_of(&prompt.body).is_empty() {
+            first = Some(titled(false));
+        }
+    }
+    first
+}
+
+/// Whether a prompt says what a session is about.
+fn is_telling(words: &str) -> bool {
+    let title = title_of(words);
+    !is_filler(words) && (title.split_whitespace().count() >= 3 || title.chars().count() >= 12)
 }
 
 /// Words that start, keep going or end a conversation and say nothing about what it is about.
@@ -330,12 +359,15 @@ pub(super) fn input_text(input: &Value) -> String {
     out
 }
 
-/// What a session is called in which no person said anything.
-pub(super) fn untitled(id: &str, started: Option<Timestamp>) -> String {
-    let short: String = id.chars().take(8).collect();
-    match started {
-        Some(at) => format!("Session {short} of {}", at.strftime("%Y-%m-%d")),
-        None => format!("Session {short}"),
+/// What a session is called in which no person said anything; no person speaks to a subagent of another session.
+pub(super) fn untitled(id: &str, parent: Option<&str>, started: Option<Timestamp>) -> String {
+    let short: String = parent.unwrap_or(id).chars().take(8).collect();
+    let day = started.map(|at| at.strftime("%Y-%m-%d").to_string());
+    match (parent, day) {
+        (Some(_), Some(day)) => format!("Subagent of {short}, {day}"),
+        (Some(_), None) => format!("Subagent of {short}"),
+        (None, Some(day)) => format!("Session {short} of {day}"),
+        (None, None) => format!("Session {short}"),
     }
 }
 

@@ -5,15 +5,17 @@ use std::io::{self, BufRead};
 use std::path::Path;
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::builder::{Event, digest};
-use super::gather::{Gathered, everywhere, input, text, tool_name};
+use super::builder::{self, Event, digest};
+use super::gather::{Anew, Gathered, input, text, tool_name};
 use super::json_lines::{self, Format};
-use super::lines::{self, Damage, Lines};
-use super::times;
+use super::lines::{self, Damage, Place};
+use super::read::Given;
+use super::resume::{self, End, Reader};
 use super::wrappers::Wrappers;
-use super::{Agent, ObservationKind as Kind, ReadOptions, Session, Speaker};
+use super::{Agent, Observation, ObservationKind as Kind, ReadOptions, Speaker, times};
 
 /// Blocks that the program puts into a user message.
 const WRAPPERS: Wrappers = Wrappers(&[
@@ -72,31 +74,42 @@ pub(super) fn is_telling(line: &[u8]) -> bool {
     }
 }
 
-/// Reads a file; none when there is nothing to learn from it, or nothing of it may be kept.
+/// What must be known of the lines before.
+#[derive(Debug, Default, Clone, Serialize, Deserialize)]
+pub(super) struct Known {
+    session: Option<String>,
+    /// Digests of the events' ids.
+    seen: HashSet<u64>,
+    /// Tools by the id of their call; `None`: the call was dropped, and its result goes too.
+    calls: HashMap<String, Option<String>>,
+    /// The ids of the observations, and where those of each event begin.
+    ids: Vec<String>,
+    first: HashMap<u64, usize>,
+}
+
+pub(super) type State = resume::State<Known>;
+
+/// Reads a file, or what stands behind a place that was reached in a state; gives nothing when there is nothing to learn
+/// from it, or nothing of it may be kept.
 pub(super) fn read(
     source: impl BufRead,
     path: &Path,
     options: ReadOptions,
+    from: Option<(&Place, State)>,
     damage: &mut Damage,
-) -> io::Result<Vec<Session>> {
-    let mut reading = Reading::new(path, options);
-    let mut source = Lines::new(source);
-    while let Some(line) = source.next(damage)? {
-        reading.line(&line, damage);
-    }
-    Ok(reading.finish().into_iter().collect())
+    give: &mut dyn FnMut(Given),
+) -> io::Result<End<Box<State>>> {
+    let (place, state) = from.unzip();
+    resume::read(Reading::new(path, options, state.unwrap_or_default()), source, place, damage, give)
 }
 
 /// What is known of a file so far.
 struct Reading<'o> {
     path: &'o Path,
     gathered: Gathered<'o>,
-    session: Option<String>,
-    seen: HashSet<String>,
-    /// Tools by the id of their call; `None`: the call was dropped, and its result goes too.
-    calls: HashMap<String, Option<String>>,
-    /// The first observation of each event.
-    first: HashMap<String, usize>,
+    known: Known,
+    /// How many observations stand that an earlier read gave.
+    before: usize,
 }
 
 /// What all observations of one event share.
@@ -106,16 +119,19 @@ struct Origin {
     made: usize,
 }
 
-impl<'o> Reading<'o> {
-    fn new(path: &'o Path, options: ReadOptions<'o>) -> Self {
-        Reading {
-            path,
-            gathered: Gathered::new(options),
-            session: None,
-            seen: HashSet::new(),
-            calls: HashMap::new(),
-            first: HashMap::new(),
-        }
+impl<'o> Reader<'o> for Reading<'o> {
+    type Known = Known;
+
+    fn gathered(&self) -> &Gathered<'o> {
+        &self.gathered
+    }
+
+    fn known(&self) -> Known {
+        self.known.clone()
+    }
+
+    fn observations(&self) -> impl Iterator<Item = &Observation> {
+        self.gathered.observations.iter()
     }
 
     fn line(&mut self, line: &lines::Line, damage: &mut Damage) {
@@ -124,6 +140,34 @@ impl<'o> Reading<'o> {
             self.event(&event, line.number, damage);
             Some(length)
         });
+    }
+
+    fn finish(self) -> Result<Option<Given>, Anew> {
+        let id = self.id();
+        self.gathered.close(Agent::Copilot, &id, None, false)
+    }
+}
+
+impl<'o> Reading<'o> {
+    fn new(path: &'o Path, options: ReadOptions<'o>, State { about, known }: State) -> Self {
+        let gathered = Gathered::new(options, about);
+        let mut reading = Reading { path, gathered, before: known.ids.len(), known };
+        reading.named();
+        reading
+    }
+
+    /// The session's id; where no event tells it, it is in the path: `<id>/events.jsonl`, or `<id>.jsonl`.
+    fn id(&self) -> String {
+        let named = match self.path.file_stem().map(|stem| stem.to_string_lossy()) {
+            Some(stem) if stem == "events" => self.path.parent().and_then(Path::file_name).map(|n| n.to_string_lossy()),
+            other => other,
+        };
+        self.known.session.clone().unwrap_or_else(|| named.unwrap_or_default().into_owned())
+    }
+
+    fn named(&mut self) {
+        let id = self.id();
+        self.gathered.name = Some(self.gathered.options.redactor.redact(&id).into_owned());
     }
 
     fn event(&mut self, event: &Value, number: usize, damage: &mut Damage) {
@@ -135,19 +179,19 @@ impl<'o> Reading<'o> {
             None
         });
         let id = text(event, "id").map_or_else(|| digest(event.to_string().as_bytes()), str::to_owned);
-        if !self.seen.insert(id.clone()) {
+        let key = builder::number(id.as_bytes());
+        if !self.known.seen.insert(key) {
             return;
         }
         self.gathered.happened(at);
         if matches!(kind, "session.start" | "session.resume") {
             self.about(data);
         }
-        let policy = self.gathered.policy();
         let subagent = text(data, "parentToolCallId").is_some() || text(event, "agentId").is_some();
-        if !policy.enabled || policy.metadata_only || subagent && policy.drop_subagents {
+        if self.gathered.is_closed() || subagent && self.gathered.policy().drop_subagents {
             return;
         }
-        self.first.insert(id.clone(), self.gathered.observations.len());
+        self.known.first.insert(key, self.known.ids.len());
         let mut origin = Origin { id, at, made: 0 };
         match kind {
             "user.message" if data.get("content").is_some_and(Value::is_string) => {
@@ -193,8 +237,9 @@ impl<'o> Reading<'o> {
 
     /// What an event says about the session as a whole.
     fn about(&mut self, data: &Value) {
-        if self.session.is_none() {
-            self.session = text(data, "sessionId").map(str::to_owned);
+        if self.known.session.is_none() {
+            self.known.session = text(data, "sessionId").map(str::to_owned);
+            self.named();
         }
         let context = data.get("context").unwrap_or(&Value::Null);
         if let Some(cwd) = text(context, "cwd").or_else(|| text(context, "gitRoot")) {
@@ -205,8 +250,8 @@ impl<'o> Reading<'o> {
                 *field = value.map(str::to_owned);
             }
         };
-        keep(&mut self.gathered.branch, text(context, "branch"));
-        keep(&mut self.gathered.version, text(data, "copilotVersion"));
+        keep(&mut self.gathered.about.branch, text(context, "branch"));
+        keep(&mut self.gathered.about.version, text(data, "copilotVersion"));
     }
 
     /// A person's words. What the program made of them for the model stands in another field; a message that a skill
@@ -233,7 +278,7 @@ impl<'o> Reading<'o> {
     fn call(&mut self, data: &Value, name: &str, speaker: Speaker, origin: &mut Origin) {
         let tool = tool_name(text(data, name).unwrap_or("tool"));
         let call = text(data, "toolCallId").unwrap_or(&origin.id).to_owned();
-        if self.calls.contains_key(&call) {
+        if self.known.calls.contains_key(&call) {
             return;
         }
         let told = data.get("arguments").unwrap_or(&Value::Null);
@@ -242,16 +287,17 @@ impl<'o> Reading<'o> {
         let arguments = inner.as_ref().unwrap_or(told);
         // With `report_intent` the model only tells the program what to show meanwhile.
         let dropped = tool == "report_intent" || self.gathered.policy().exclusions.input(arguments);
-        self.calls.insert(call.clone(), (!dropped).then(|| tool.to_owned()));
+        self.known.calls.insert(call.clone(), (!dropped).then(|| tool.to_owned()));
         if !dropped {
             let (title, body) = input(tool, arguments);
-            self.push(Kind::ToolCall, speaker, Some(tool), Some(&call), Some(&title), &body, None, origin);
+            let (tool, call, title) = (Some(tool), Some(call.as_str()), Some(title.as_str()));
+            self.push(Event { tool, call, title, ..Event::new(Kind::ToolCall, speaker, &body) }, origin);
         }
     }
 
     fn result(&mut self, data: &Value, origin: &mut Origin) {
         let call = text(data, "toolCallId");
-        let tool = match call.and_then(|call| self.calls.get(call)) {
+        let tool = match call.and_then(|call| self.known.calls.get(call)) {
             Some(None) => return,
             Some(Some(tool)) => Some(tool.clone()),
             None => text(data, "toolName").map(|name| tool_name(name).to_owned()),
@@ -265,53 +311,31 @@ impl<'o> Reading<'o> {
         let body = if result.is_empty() { error.unwrap_or_default() } else { result };
         let failed = data.get("success").and_then(Value::as_bool) == Some(false) || error.is_some();
         let exit = exit_code(result).filter(|code| !failed || *code != 0).unwrap_or(i32::from(failed));
-        self.push(Kind::ToolResult, Speaker::Tool, tool.as_deref(), call, None, body, Some(exit), origin);
+        let event = Event::new(Kind::ToolResult, Speaker::Tool, body);
+        self.push(Event { tool: tool.as_deref(), call, exit: Some(exit), ..event }, origin);
     }
 
     /// A person took back an event and all that came after it.
     fn rewind(&mut self, to: Option<&str>) {
-        if let Some(&from) = to.and_then(|id| self.first.get(id)) {
-            self.gathered.observations.truncate(from);
-        }
+        let first = |id: &str| self.known.first.get(&builder::number(id.as_bytes())).copied();
+        let Some(from) = to.and_then(first).filter(|from| *from < self.known.ids.len()) else { return };
+        self.gathered.observations.truncate(from.saturating_sub(self.before));
+        self.gathered.gone.extend(self.known.ids.split_off(from));
+        self.before = self.before.min(from);
     }
 
     fn say(&mut self, kind: Kind, speaker: Speaker, body: &str, origin: &mut Origin) {
         if !body.trim().is_empty() {
-            self.push(kind, speaker, None, None, None, body, None, origin);
+            self.push(Event::new(kind, speaker, body), origin);
         }
     }
 
-    #[allow(clippy::too_many_arguments)] // the fields of an event, which has no better name for them
-    fn push(
-        &mut self,
-        kind: Kind,
-        speaker: Speaker,
-        tool: Option<&str>,
-        call: Option<&str>,
-        title: Option<&str>,
-        body: &str,
-        exit: Option<i32>,
-        origin: &mut Origin,
-    ) {
+    fn push(&mut self, event: Event, origin: &mut Origin) {
         let id = if origin.made == 0 { origin.id.clone() } else { format!("{}.{}", origin.id, origin.made) };
         origin.made += 1;
-        self.gathered.push(&Event { id: &id, at: origin.at, kind, speaker, tool, call, title, body, exit });
-    }
-
-    /// The session; `None` when there is nothing in it, or nothing of it may be kept.
-    fn finish(self) -> Option<Session> {
-        let Reading { path, mut gathered, session, .. } = self;
-        // `<id>/events.jsonl`, or `<id>.jsonl`.
-        let named = match path.file_stem().map(|stem| stem.to_string_lossy()) {
-            Some(stem) if stem == "events" => path.parent().and_then(Path::file_name).map(|n| n.to_string_lossy()),
-            other => other,
-        };
-        let id = session.unwrap_or_else(|| named.unwrap_or_default().into_owned());
-        let named = gathered.options.redactor.redact(&id);
-        for observation in &mut gathered.observations {
-            observation.id = everywhere(&named, &observation.id);
-        }
-        gathered.close(Agent::Copilot, &id, None)
+        let observation = self.gathered.observation(&Event { id: &id, at: origin.at, ..event });
+        self.known.ids.push(observation.id.clone());
+        self.gathered.observations.push(observation);
     }
 }
 

@@ -100,7 +100,7 @@ impl Gone {
         let before = session.observations.len();
         session.observations.retain(|o| self.lines.get(&digest(o.id.as_bytes())).is_none_or(|of| *of == session.id));
         if session.observations.len() < before {
-            let untitled = || untitled(&session.id, session.started);
+            let untitled = || untitled(&session.id, session.parent.as_deref(), session.started);
             session.title = title_of_session(&session.observations).unwrap_or_else(untitled);
         }
     }

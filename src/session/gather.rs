@@ -3,50 +3,68 @@
 use std::borrow::Cow;
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::builder::{self, Event, safe_id};
-use super::{Agent, Observation, ObservationKind, Policy, ReadOptions, Session, own};
+use super::builder::{self, Event, Titled, safe_id};
+use super::read::{Changed, Given};
+use super::{Agent, Observation, ObservationKind, Policy, ReadOptions, Session, own, redact};
 
 /// A text field that is not empty.
 pub(super) fn text<'v>(value: &'v Value, name: &str) -> Option<&'v str> {
     value.get(name).and_then(Value::as_str).filter(|text| !text.is_empty())
 }
 
-/// What is known of a session while its file is read.
-pub(super) struct Gathered<'o> {
-    pub options: ReadOptions<'o>,
-    policy: Option<Policy>,
+/// What is known of a session as a whole, also from an earlier read of its file.
+#[derive(Debug, Default, Clone, Serialize, Deserialize)]
+pub(super) struct About {
     pub cwd: Option<String>,
     pub branch: Option<String>,
     pub version: Option<String>,
-    pub started: Option<Timestamp>,
-    pub ended: Option<Timestamp>,
-    /// The first text that was put to the model, whoever wrote it.
-    pub first_prompt: Option<String>,
+    started: Option<Timestamp>,
+    ended: Option<Timestamp>,
+    /// Whether the first text that was put to the model, whoever wrote it, is one of ours.
+    own: Option<bool>,
+    /// The prompt before this read that gave the title.
+    titled: Option<Titled>,
+    /// The id under which earlier reads gave what came before.
+    pub given: Option<String>,
+}
+
+/// What came before was given otherwise than it would be now: the file must be read from its front.
+pub(super) struct Anew;
+
+/// A session while its file is read.
+pub(super) struct Gathered<'o> {
+    pub options: ReadOptions<'o>,
+    policy: Option<Policy>,
+    pub about: About,
+    /// What the ids of observations are told apart by that count within the session only.
+    pub name: Option<String>,
     pub observations: Vec<Observation>,
+    /// Of observations that an earlier read gave: what is known better now, and those that are none any more.
+    pub changed: Vec<Changed>,
+    pub gone: Vec<String>,
 }
 
 impl<'o> Gathered<'o> {
-    pub(super) fn new(options: ReadOptions<'o>) -> Gathered<'o> {
+    pub(super) fn new(options: ReadOptions<'o>, about: About) -> Gathered<'o> {
         Gathered {
             options,
-            policy: None,
-            cwd: None,
-            branch: None,
-            version: None,
-            started: None,
-            ended: None,
-            first_prompt: None,
+            policy: about.cwd.as_deref().map(|cwd| options.policy.for_cwd(Some(cwd))),
+            about,
+            name: None,
             observations: Vec::new(),
+            changed: Vec::new(),
+            gone: Vec::new(),
         }
     }
 
     /// The session ran here: from now on the policy of that folder rules. The first folder counts.
     pub(super) fn ran_in(&mut self, cwd: &str) {
-        if self.cwd.is_none() {
+        if self.about.cwd.is_none() {
             self.policy = Some(self.options.policy.for_cwd(Some(cwd)));
-            self.cwd = Some(cwd.to_owned());
+            self.about.cwd = Some(cwd.to_owned());
         }
     }
 
@@ -55,18 +73,21 @@ impl<'o> Gathered<'o> {
         self.policy.as_ref().unwrap_or(self.options.policy)
     }
 
+    /// Nothing but the frame of the session may be kept.
+    pub(super) fn is_closed(&self) -> bool {
+        self.policy().metadata_only || !self.policy().enabled
+    }
+
     /// Something happened at this time.
     pub(super) fn happened(&mut self, at: Option<Timestamp>) {
-        if let Some(at) = at {
-            self.started = Some(self.started.map_or(at, |known| known.min(at)));
-            self.ended = Some(self.ended.map_or(at, |known| known.max(at)));
-        }
+        self.about.started = [self.about.started, at].into_iter().flatten().min();
+        self.about.ended = self.about.ended.max(at);
     }
 
     /// A text was put to the model.
     pub(super) fn asked(&mut self, text: &str) {
-        if self.first_prompt.is_none() && !text.trim().is_empty() {
-            self.first_prompt = Some(text[..super::redact::floor(text, 8192)].to_owned());
+        if self.about.own.is_none() && !text.trim().is_empty() {
+            self.about.own = Some(own::is_marked(&text[..redact::floor(text, 8192)]));
         }
     }
 
@@ -76,7 +97,11 @@ impl<'o> Gathered<'o> {
             ObservationKind::ToolResult => self.policy().exclusions.without_excluded_lines(event.body),
             _ => Cow::Borrowed(event.body),
         };
-        builder::observation(self.options.redactor, &Event { body: &body, ..*event })
+        let mut observation = builder::observation(self.options.redactor, &Event { body: &body, ..*event });
+        if let Some(name) = &self.name {
+            observation.id = everywhere(name, &observation.id);
+        }
+        observation
     }
 
     pub(super) fn push(&mut self, event: &Event) {
@@ -84,42 +109,65 @@ impl<'o> Gathered<'o> {
         self.observations.push(observation);
     }
 
-    /// The session; `None` when there is nothing in it, or nothing of it may be kept.
-    pub(super) fn close(mut self, agent: Agent, id: &str, parent: Option<&str>) -> Option<Session> {
+    /// What must be known of the session as a whole to go on behind these observations; `None` where it is not kept.
+    pub(super) fn so_far<'s>(&'s self, mut observations: impl Iterator<Item = &'s Observation>) -> Option<About> {
+        let titled = builder::titled(self.about.titled.as_ref(), &mut observations);
+        (!self.policy().metadata_only).then(|| About { titled, ..self.about.clone() })
+    }
+
+    /// The session, or what came behind what an earlier read gave; `None` when there is nothing in it, or nothing of it
+    /// may be kept.
+    pub(super) fn close(
+        mut self,
+        agent: Agent,
+        id: &str,
+        parent: Option<&str>,
+        is_subagent: bool,
+    ) -> Result<Option<Given>, Anew> {
         let policy = self.policy.take().unwrap_or_else(|| self.options.policy.for_cwd(None));
         let redactor = self.options.redactor;
         let id = safe_id(redactor, id);
-        if !policy.enabled || parent.is_some() && policy.drop_subagents {
-            return None;
+        let About { cwd, branch, version, started, ended, own, titled, given } = self.about;
+        let is_tail = given.is_some();
+        if given.is_some_and(|given| given != id)
+            || titled.as_ref().is_some_and(|titled| self.gone.contains(&titled.id))
+        {
+            return Err(Anew);
         }
+        let mut observations = self.observations;
         if policy.metadata_only {
-            self.observations = builder::metadata(&id, self.started, self.ended);
+            observations = builder::metadata(&id, started, ended);
         }
-        if self.observations.is_empty() {
-            return None;
+        if !policy.enabled || is_subagent && policy.drop_subagents || observations.is_empty() && !is_tail {
+            return Ok(None);
         }
-        for (at, observation) in self.observations.iter_mut().enumerate() {
+        for (at, observation) in observations.iter_mut().enumerate() {
             observation.seq = at as u32 + 1;
         }
-        let title = match builder::title_of_session(&self.observations) {
+        let parent = parent.map(|parent| safe_id(redactor, parent));
+        let title = match builder::title_of_session(&observations) {
+            _ if policy.metadata_only => String::new(),
             Some(title) => title,
-            None if policy.metadata_only => String::new(),
-            None => builder::untitled(&id, self.started),
+            None => builder::untitled(&id, parent.as_deref(), started),
         };
+        let titled = builder::titled(titled.as_ref(), &mut observations.iter());
+        let is_older = |titled: Titled| observations.iter().all(|o| o.id != titled.id);
+        let keeps_title = is_tail && titled.is_some_and(is_older);
         let clean = |text: Option<String>| text.map(|text| redactor.redact(&text).into_owned());
-        Some(Session {
-            own: own::is_own(self.first_prompt.as_deref(), self.cwd.as_deref()),
+        let session = Session {
+            own: own == Some(true) || own::is_own(None, cwd.as_deref()),
             title,
             id,
             agent,
-            version: clean(self.version),
-            cwd: clean(self.cwd).filter(|_| !policy.metadata_only),
-            branch: clean(self.branch).filter(|_| !policy.metadata_only),
-            started: self.started,
-            ended: self.ended,
-            parent: parent.map(|parent| safe_id(redactor, parent)),
-            observations: self.observations,
-        })
+            version: clean(version),
+            cwd: clean(cwd).filter(|_| !policy.metadata_only),
+            branch: clean(branch).filter(|_| !policy.metadata_only),
+            started,
+            ended,
+            parent,
+            observations,
+        };
+        Ok(Some(Given { session, is_tail, keeps_title, changed: self.changed, gone: self.gone }))
     }
 }
 

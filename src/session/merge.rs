@@ -16,7 +16,7 @@ pub(super) fn merge(
     seen: &Seen,
     now: Timestamp,
 ) -> (Captured, Meta, Vec<Observation>) {
-    let Given { session, is_tail, keeps_title, gone } = given;
+    let Given { session, is_tail, keeps_title, changed, gone } = given;
     let (before, known) = old.map_or((None, Vec::new()), |(meta, known)| (Some(meta), known));
     let had: HashSet<&str> = known.iter().map(|o| o.id.as_str()).collect();
     let mut incoming = session.observations;
@@ -34,12 +34,14 @@ pub(super) fn merge(
         let order: Vec<String> = incoming.iter().map(|o| o.id.clone()).collect();
         let mut by_id: HashMap<String, Observation> = incoming.into_iter().map(|o| (o.id.clone(), o)).collect();
         let mut all: Vec<Observation> = Vec::with_capacity(known.len() + order.len());
-        for o in &known {
+        for o in known.iter().filter(|o| !gone.contains(o.id.as_str())) {
             match by_id.remove(&o.id) {
                 Some(new) if better(&new, o) => all.push(new),
-                None if gone.contains(o.id.as_str()) => {}
                 _ => all.push(o.clone()),
             }
+        }
+        for change in &changed {
+            all.iter_mut().filter(|o| o.id == change.id).for_each(|o| change.apply(o));
         }
         all.extend(order.iter().filter_map(|id| by_id.remove(id)));
         all

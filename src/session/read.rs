@@ -11,12 +11,13 @@ use std::path::{Path, PathBuf};
 
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::builder::number;
-use super::claude::End;
+use super::builder::{first_line, number};
 use super::lines::{Damage, Lines, Place};
-use super::unpack::{magic, unpacked};
-use super::{Policy, Redactor, Session, aider, claude, codex, copilot, gemini, markdown, opencode};
+use super::resume::End;
+use super::unpack::{is_packed, magic, unpacked};
+use super::{Observation, Policy, Redactor, Session, aider, claude, codex, copilot, gemini, markdown, opencode};
 
 /// Which reader to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,13 +83,37 @@ pub struct Given {
     pub is_tail: bool,
     /// Of a tail: the title that it had stays.
     pub keeps_title: bool,
+    /// What is known better now of observations that an earlier read gave.
+    pub changed: Vec<Changed>,
     /// Ids of observations that an earlier read may have given and that are none any more.
     pub gone: Vec<String>,
 }
 
 impl std::convert::From<Session> for Given {
     fn from(session: Session) -> Given {
-        Given { session, is_tail: false, keeps_title: false, gone: Vec::new() }
+        Given { session, is_tail: false, keeps_title: false, changed: Vec::new(), gone: Vec::new() }
+    }
+}
+
+/// What came to be known of an observation that an earlier read gave.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Changed {
+    /// Its id.
+    pub id: String,
+    /// How it ended.
+    pub exit: Option<i32>,
+    /// What it says.
+    pub body: Option<String>,
+}
+
+impl Changed {
+    /// Changes the observation.
+    pub fn apply(&self, observation: &mut Observation) {
+        observation.exit = self.exit.or(observation.exit);
+        if let Some(body) = &self.body {
+            observation.body.clone_from(body);
+            observation.title = first_line(body);
+        }
     }
 }
 
@@ -105,6 +130,9 @@ pub struct Bookmark {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 enum State {
     Claude(Box<claude::State>),
+    Codex(Box<codex::State>),
+    Gemini(Box<gemini::State>),
+    Copilot(Box<copilot::State>),
 }
 
 /// How reading a file ended.
@@ -171,24 +199,23 @@ pub fn read_on(
             }
         }
         Recognised::As(form) => {
+            let head = head_of(&mut File::open(path)?)?;
             let source = BufReader::with_capacity(1 << 18, unpacked(path)?);
+            let damage = &mut damage;
+            let (mut end, mut sessions) = (End::Read { bookmark: None, cwd: None }, Vec::new());
             match form {
-                Form::Claude => {
-                    let head = head_of(&mut File::open(path)?)?;
-                    if let End::Read { bookmark: reached, cwd: recorded } =
-                        claude::read(source, path, options, None, &mut damage, give)?
-                    {
-                        bookmark = reached.and_then(|(place, state)| put(head, place, state, options.redactor));
-                        cwd = recorded;
-                    }
-                    Vec::new()
-                }
-                Form::Codex => codex::read(source, path, options, &mut damage)?,
-                Form::OpenCode => opencode::read(source, path, options, &mut damage)?,
-                Form::Gemini => gemini::read(source, path, options, &mut damage)?,
-                Form::Copilot => copilot::read(source, path, options, &mut damage)?,
-                Form::Aider => aider::read(source, path, options, &mut damage)?,
+                Form::Claude => end = claude::read(source, path, options, None, damage, give)?.map(State::Claude),
+                Form::Codex => end = codex::read(source, path, options, None, damage, give)?.map(State::Codex),
+                Form::Gemini => end = gemini::read(source, path, options, None, damage, give)?.map(State::Gemini),
+                Form::Copilot => end = copilot::read(source, path, options, None, damage, give)?.map(State::Copilot),
+                Form::OpenCode => sessions = opencode::read(source, path, options, damage)?,
+                Form::Aider => sessions = aider::read(source, path, options, damage)?,
             }
+            (bookmark, cwd) = reached(end, head, options.redactor).unwrap_or_default();
+            if is_packed(path)? {
+                bookmark = None;
+            }
+            sessions
         }
     };
     sessions.into_iter().for_each(|session| give(session.into()));
@@ -209,20 +236,41 @@ fn go_on(
         return Ok(None);
     }
     let source = BufReader::with_capacity(1 << 18, file);
-    match state {
-        State::Claude(state) => Ok(match claude::read(source, path, options, Some((&place, *state)), damage, give)? {
-            End::Read { bookmark, cwd } => {
-                Some((bookmark.and_then(|(place, state)| put(head, place, state, options.redactor)), cwd))
-            }
-            End::Anew => None,
-        }),
-    }
+    let end = match state {
+        State::Claude(state) => {
+            claude::read(source, path, options, Some((&place, *state)), damage, give)?.map(State::Claude)
+        }
+        State::Codex(state) => {
+            codex::read(source, path, options, Some((&place, *state)), damage, give)?.map(State::Codex)
+        }
+        State::Gemini(state) => {
+            gemini::read(source, path, options, Some((&place, *state)), damage, give)?.map(State::Gemini)
+        }
+        State::Copilot(state) => {
+            copilot::read(source, path, options, Some((&place, *state)), damage, give)?.map(State::Copilot)
+        }
+    };
+    Ok(reached(end, head, options.redactor))
 }
 
-/// A bookmark; `None` where what the reader must know is, or holds, a secret.
-fn put(head: u64, place: Place, state: Box<claude::State>, redactor: &Redactor) -> Option<Bookmark> {
-    let is_clean = !state.texts().any(|text| redactor.finds(text));
-    is_clean.then(|| Bookmark { head, place, state: State::Claude(state) })
+/// What a read reached: a bookmark, which is left out where what the reader must know is, or holds, a secret, and the
+/// folder. `None` when the file must be read from its front.
+fn reached(end: End<State>, head: u64, redactor: &Redactor) -> Option<(Option<Bookmark>, Option<String>)> {
+    let End::Read { bookmark, cwd } = end else { return None };
+    let bookmark = bookmark.map(|(place, state)| Bookmark { head, place, state });
+    let is_clean =
+        |bookmark: &Bookmark| serde_json::to_value(&bookmark.state).is_ok_and(|state| !tells(&state, redactor));
+    Some((bookmark.filter(is_clean), cwd))
+}
+
+/// Whether a secret stands in a value.
+fn tells(value: &Value, redactor: &Redactor) -> bool {
+    match value {
+        Value::String(text) => redactor.finds(text),
+        Value::Array(items) => items.iter().any(|item| tells(item, redactor)),
+        Value::Object(fields) => fields.iter().any(|(name, value)| redactor.finds(name) || tells(value, redactor)),
+        _ => false,
+    }
 }
 
 /// How many bytes of a file's front tell whether it is the same file.

@@ -243,7 +243,7 @@ fn attempt(
         if let Err(error) = repo.update_refs(&edits, "git-memory capture") {
             let again = |Merged { at, stored, observations, gone, .. }| {
                 let session = session(&stored.meta, observations);
-                let given = Given { session, is_tail: true, keeps_title: false, gone };
+                let given = Given { session, is_tail: true, keeps_title: false, changed: Vec::new(), gone };
                 Waiting { at, given, scope: stored.meta.scope }
             };
             return Err(Failed { error, again: merged.into_values().map(again).collect() });

@@ -67,11 +67,11 @@ fn told(stands: &Stands) -> Vec<(String, String, String)> {
     stands.iter().map(text).collect()
 }
 
-/// The transcripts at hand, those of a set-up beside them too, by name.
+/// The transcripts of lines at hand, those of a set-up beside them too, by name.
 fn transcripts() -> Vec<PathBuf> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let corpus = std::env::var_os("GIT_MEMORY_CORPUS").map(PathBuf::from).unwrap_or(here.join("../shared/corpus"));
-    let places = [here.join("fixtures/sessions"), corpus.join("transcripts/claude")];
+    let places = [here.join("fixtures"), corpus.join("transcripts/claude"), corpus.join("transcripts/codex")];
     let files = places.iter().flat_map(|place| walkdir::WalkDir::new(place).sort_by_file_name());
     let files = files.filter_map(Result::ok).map(walkdir::DirEntry::into_path);
     files.filter(|path| path.extension().is_some_and(|end| end == "jsonl")).collect()
@@ -82,7 +82,7 @@ fn a_file_cut_anywhere_and_grown_gives_what_the_whole_gives() {
     let reader = Reader::new();
     let full = std::env::var_os("GIT_MEMORY_TEST_FULL").is_some();
     let (most, mut number) = (if full { 24 } else { 12 }, 1u64);
-    let (mut tails, mut wholes, mut others) = (0, 0, Vec::new());
+    let mut count: BTreeMap<String, [usize; 3]> = BTreeMap::new();
     for path in transcripts() {
         let bytes = fs::read(&path).unwrap();
         if bytes.len() > 3_000_000 {
@@ -93,6 +93,8 @@ fn a_file_cut_anywhere_and_grown_gives_what_the_whole_gives() {
         fs::write(&file, &bytes).unwrap();
         let mut expected = Stands::new();
         reader.read(&file, None, &mut expected);
+        let Some((meta, _)) = expected.values().next() else { continue };
+        let [tails, wholes, others] = count.entry(meta.agent.as_str().to_owned()).or_default();
         let lines: Vec<usize> = bytes.iter().enumerate().filter(|(_, b)| **b == b'\n').map(|(at, _)| at + 1).collect();
         let mut random = |below: usize| {
             number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -108,13 +110,13 @@ fn a_file_cut_anywhere_and_grown_gives_what_the_whole_gives() {
             fs::OpenOptions::new().append(true).open(&file).unwrap().write_all(&bytes[cut..]).unwrap();
             let (_, second) = reader.read(&file, bookmark.as_deref(), &mut stands);
             match second.first() {
-                Some(given) if given.is_tail => tails += 1,
-                Some(_) if !first.is_empty() => wholes += 1,
+                Some(given) if given.is_tail => *tails += 1,
+                Some(_) if !first.is_empty() => *wholes += 1,
                 _ => {}
             }
             // Lines that come later may say that it is another session: what stood before stays under its name.
             if stands.keys().ne(expected.keys()) {
-                others.push(format!("{} at {cut}", path.display()));
+                *others += 1;
                 continue;
             }
             let (stands, expected) = (told(&stands), told(&expected));
@@ -124,6 +126,10 @@ fn a_file_cut_anywhere_and_grown_gives_what_the_whole_gives() {
             }
         }
     }
-    assert!(tails > 100 && wholes * 20 < tails && others.len() * 20 < tails, "{tails} {wholes} {others:?}");
-    eprintln!("{tails} read on, {wholes} read anew, {} become other sessions", others.len());
+    for (agent, [tails, wholes, others]) in &count {
+        eprintln!("{agent}: {tails} read on, {wholes} read anew, {others} become other sessions");
+        assert!(wholes * 20 <= *tails && others * 20 <= *tails, "{agent}");
+    }
+    let grown = |agent: &str| count.get(agent).is_some_and(|[tails, ..]| *tails > 0);
+    assert!(["claude", "codex", "copilot", "gemini"].into_iter().all(grown), "{count:?}");
 }

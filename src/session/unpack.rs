@@ -19,13 +19,21 @@ pub(super) fn magic(path: &Path) -> io::Result<Vec<u8>> {
     Ok(head)
 }
 
+/// Whether a file is packed with zstd.
+///
+/// # Errors
+/// When the file cannot be opened or read.
+pub(super) fn is_packed(path: &Path) -> io::Result<bool> {
+    Ok(magic(path)?.starts_with(ZSTD))
+}
+
 /// A file's bytes, unpacked when it is packed with zstd.
 ///
 /// # Errors
 /// When the file cannot be opened; of kind [`ErrorKind::InvalidData`], also while reading, when it cannot be unpacked.
 pub fn unpacked(path: &Path) -> io::Result<Box<dyn Read>> {
     let file = File::open(path)?;
-    if !magic(path)?.starts_with(ZSTD) {
+    if !is_packed(path)? {
         return Ok(Box::new(file));
     }
     let decoder = StreamingDecoder::new(BufReader::new(file)).map_err(broken)?;

@@ -92,7 +92,7 @@ impl Talk<'_> {
             let number = self.began + at;
             if let Some(rest) = line.strip_prefix("Aider v") {
                 self.announced = true;
-                self.gathered.version = rest.split_whitespace().next().map(str::to_owned);
+                self.gathered.about.version = rest.split_whitespace().next().map(str::to_owned);
             } else if let Some(command) = line.strip_prefix("Running ") {
                 notices.clear();
                 self.run(command, "Bash", Speaker::Assistant, false, number);
@@ -172,7 +172,8 @@ impl Talk<'_> {
         let call = self.id(&number.to_string());
         self.open = Some(Open { call: (!dropped).then(|| call.clone()), tool, output: Vec::new(), by_person });
         if !dropped {
-            self.tool(&call, &call, Kind::ToolCall, speaker, tool, command, command, None);
+            let event = Event::new(Kind::ToolCall, speaker, command);
+            self.tool(&call, &call, Event { tool: Some(tool), title: Some(command), ..event });
         }
     }
 
@@ -182,7 +183,8 @@ impl Talk<'_> {
             && !output.is_empty()
         {
             let (id, body) = (format!("{call}r"), output.join("\n"));
-            self.tool(&id, &call, Kind::ToolResult, Speaker::Tool, tool, "", &body, None);
+            let event = Event::new(Kind::ToolResult, Speaker::Tool, &body);
+            self.tool(&id, &call, Event { tool: Some(tool), ..event });
         }
     }
 
@@ -191,25 +193,14 @@ impl Talk<'_> {
             return;
         }
         let call = self.id(&number.to_string());
-        self.tool(&call, &call, Kind::ToolCall, Speaker::Assistant, "Edit", path, path, None);
-        self.tool(&format!("{call}r"), &call, Kind::ToolResult, Speaker::Tool, "Edit", "", "Applied", Some(0));
+        let edit = Event { tool: Some("Edit"), ..Event::new(Kind::ToolCall, Speaker::Assistant, path) };
+        self.tool(&call, &call, Event { title: Some(path), ..edit });
+        let result = Event { kind: Kind::ToolResult, speaker: Speaker::Tool, body: "Applied", exit: Some(0), ..edit };
+        self.tool(&format!("{call}r"), &call, result);
     }
 
-    #[allow(clippy::too_many_arguments)] // the fields of an event, which has no better name for them
-    fn tool(
-        &mut self,
-        id: &str,
-        call: &str,
-        kind: Kind,
-        speaker: Speaker,
-        tool: &str,
-        title: &str,
-        body: &str,
-        exit: Option<i32>,
-    ) {
-        let title = (!title.is_empty()).then_some(title);
-        let at = None;
-        self.gathered.push(&Event { id, at, kind, speaker, tool: Some(tool), call: Some(call), title, body, exit });
+    fn tool(&mut self, id: &str, call: &str, event: Event) {
+        self.gathered.push(&Event { id, call: Some(call), ..event });
     }
 
     fn say(&mut self, number: usize, kind: Kind, speaker: Speaker, body: &str) {
@@ -221,8 +212,7 @@ impl Talk<'_> {
             return;
         }
         let id = self.id(name);
-        let (at, tool, call) = (None, None, None);
-        self.gathered.push(&Event { id: &id, at, kind, speaker, tool, call, title: None, body, exit: None });
+        self.gathered.push(&Event { id: &id, ..Event::new(kind, speaker, body) });
     }
 
     /// By the line within the session: a file that grows keeps the names of what it had.

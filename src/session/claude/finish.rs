@@ -1,10 +1,10 @@
 //! The session that a file's lines make together.
 
-use super::state::{Queued, Titled};
+use super::state::Queued;
 use super::{Item, Kind, Reading, beside};
-use crate::session::builder::{self, safe_id};
+use crate::session::builder::{self, Titled, safe_id};
 use crate::session::read::Given;
-use crate::session::{Agent, Observation, Policy, Session, Speaker, own};
+use crate::session::{Agent, Observation, Policy, Session, own};
 
 /// Whose session it is.
 struct Identity {
@@ -48,7 +48,7 @@ impl Reading<'_> {
         let about = &self.about;
         let clean = |text: &Option<String>| text.as_deref().map(|text| redactor.redact(text).into_owned());
         let session = Session {
-            title: self.title(&observations, parent.is_some(), &id, &policy),
+            title: self.title(&observations, parent.as_deref(), &id, &policy),
             agent: Agent::Claude,
             version: clean(&about.version),
             cwd: clean(&about.cwd).filter(|_| !policy.metadata_only),
@@ -62,7 +62,7 @@ impl Reading<'_> {
         };
         let is_older = |titled: Titled| session.observations.iter().all(|o| o.id != titled.id);
         let keeps_title = is_tail && titled.is_some_and(is_older);
-        Some(Given { session, is_tail, keeps_title, gone: std::mem::take(&mut self.gone) })
+        Some(Given { session, is_tail, keeps_title, changed: Vec::new(), gone: std::mem::take(&mut self.gone) })
     }
 
     fn identity(&self) -> Identity {
@@ -86,34 +86,24 @@ impl Reading<'_> {
         Identity { id: safe_id(redactor, &id) + &part, parent, subagent }
     }
 
-    fn title(&self, observations: &[Observation], of_another: bool, id: &str, policy: &Policy) -> String {
+    fn title(&self, observations: &[Observation], parent: Option<&str>, id: &str, policy: &Policy) -> String {
         if policy.metadata_only {
             return String::new();
         }
         let started = self.about.started;
         let clean = |task: String| builder::title_of(&self.options.redactor.redact(&task));
         let said = builder::title_of_session(observations);
-        match said.or_else(|| beside::task(self.path).filter(|_| of_another).map(clean)) {
+        match said.or_else(|| beside::task(self.path).filter(|_| parent.is_some()).map(clean)) {
             Some(title) => title,
-            None if of_another => builder::subagent(id, started),
-            None => builder::untitled(id, started),
+            None => builder::untitled(id, parent, started),
         }
     }
 
     /// The prompt that gives the title of the part: the one from an earlier read, or one of these.
     pub(super) fn titled(&self, items: &[Item]) -> Option<Titled> {
-        if self.titled.as_ref().is_some_and(|titled| titled.settled) {
-            return self.titled.clone();
-        }
         let again = |id: &str| self.queued.iter().any(|queued| queued.id == id && self.is_said_again(queued));
-        let prompts = || {
-            let human = items.iter().map(|item| &item.observation).filter(|o| o.speaker == Speaker::Human);
-            human.filter(|prompt| !again(&prompt.id))
-        };
-        let titled = |settled| move |prompt: &Observation| Titled { id: prompt.id.clone(), settled };
-        let telling = prompts().find(|prompt| builder::is_telling(&prompt.body)).map(titled(true));
-        let any = || prompts().find(|prompt| !builder::title_of(&prompt.body).is_empty()).map(titled(false));
-        telling.or_else(|| self.titled.clone()).or_else(any)
+        let mut prompts = items.iter().map(|item| &item.observation).filter(|prompt| !again(&prompt.id));
+        builder::titled(self.titled.as_ref(), &mut prompts)
     }
 
     fn is_said_again(&self, queued: &Queued) -> bool {

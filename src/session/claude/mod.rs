@@ -16,11 +16,12 @@ use jiff::Timestamp;
 
 use self::line::{Line, Loose};
 pub(super) use self::state::State;
-use self::state::{About, Added, Open, Queued, Titled};
-use super::builder::{self, digest};
+use self::state::{About, Added, Open, Queued};
+use super::builder::{self, Titled, digest};
 use super::json_lines::{self, Format};
 use super::lines::{self, Damage, Lines, Place};
 use super::read::Given;
+use super::resume::End;
 use super::times;
 use super::{Observation, ObservationKind as Kind, Policy, ReadOptions};
 
@@ -45,14 +46,6 @@ pub(super) fn is_telling(bytes: &[u8]) -> bool {
 /// A session whose kept text takes more memory than this is given in parts.
 const PART: usize = 16 << 20;
 
-/// How reading ended.
-pub(super) enum End {
-    /// All was read. Where and how the next read goes on, and the folder that the session ran in.
-    Read { bookmark: Option<(Place, Box<State>)>, cwd: Option<String> },
-    /// What was added changes what was given before: the file must be read from its front.
-    Anew,
-}
-
 /// Reads a file, or what stands behind a place that was reached in a state, and gives each part of the session; none
 /// when there is nothing to learn from it, or nothing of it may be kept.
 pub(super) fn read(
@@ -62,7 +55,7 @@ pub(super) fn read(
     from: Option<(&Place, State)>,
     damage: &mut Damage,
     give: &mut dyn FnMut(Given),
-) -> io::Result<End> {
+) -> io::Result<End<Box<State>>> {
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     if stem.starts_with("agent-acompact-") {
         return Ok(End::Read { bookmark: None, cwd: None });

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::session::builder::Titled;
 use crate::session::lines::Place;
 
 /// What the lines said about the session as a whole.
@@ -42,15 +43,6 @@ pub(super) struct Queued {
     pub words: u64,
 }
 
-/// The prompt that gives the title.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Titled {
-    /// The id of its observation.
-    pub id: String,
-    /// No later prompt will be preferred.
-    pub settled: bool,
-}
-
 /// The reader's state between two lines.
 #[derive(Debug, Default, Clone, Serialize, Deserialize)]
 pub(in crate::session) struct State {
@@ -65,18 +57,6 @@ pub(in crate::session) struct State {
     pub(super) titled: Option<Titled>,
     /// The id under which the session was given.
     pub(super) id: Option<String>,
-}
-
-impl State {
-    /// All strings in it that come from the file.
-    pub(in crate::session) fn texts(&self) -> impl Iterator<Item = &str> {
-        let about = &self.about;
-        let of_all = [&about.agent, &about.cwd, &about.here, &about.branch, &about.version, &self.id];
-        let tools = self.calls.values().flatten();
-        let ids = about.sessions.iter().map(|(id, _)| id).chain(self.queued.iter().map(|queued| &queued.id));
-        let ids = ids.chain(self.titled.iter().map(|titled| &titled.id));
-        of_all.into_iter().flatten().chain(tools).chain(ids).map(String::as_str)
-    }
 }
 
 /// The answer that may go on, and what was known before its first line. Reading on begins there, so that nothing

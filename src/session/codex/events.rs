@@ -26,7 +26,7 @@ impl Reading<'_> {
                 self.answer(&[&message], Stream::Event, place);
             }
             "task_complete" | "turn_complete" => {
-                let last = event.word("last_agent_message").filter(|words| !self.said.has_answer(words));
+                let last = event.word("last_agent_message").filter(|words| !self.known.said.has_answer(words));
                 if let Some(last) = last {
                     self.answer(&[&last], Stream::Event, place);
                 }
@@ -72,7 +72,8 @@ impl Reading<'_> {
                 self.call(id.or(event.text("callId").as_deref()), &name, &input, place);
             }
             "dynamic_tool_call_response" => {
-                let text = self.options.redactor.join(texts(&event.list("content_items")).iter().map(AsRef::as_ref));
+                let text =
+                    self.gathered.options.redactor.join(texts(&event.list("content_items")).iter().map(AsRef::as_ref));
                 let exit = Some(i32::from(event.is_false("success")));
                 self.result(id, &Output { body: text, exit }, place);
             }
@@ -112,7 +113,7 @@ impl Reading<'_> {
         for finding in output.list("findings") {
             lines.extend(Fields::read(finding).and_then(|f| Some(format!("- {}", f.word("title")?))));
         }
-        Some(self.options.redactor.join(lines.iter().map(String::as_str)))
+        Some(self.gathered.options.redactor.join(lines.iter().map(String::as_str)))
     }
 
     /// A command that ended. Its call stands in no other line where the model used it inside a script.
@@ -125,7 +126,11 @@ impl Reading<'_> {
         let both = [stream("stdout"), stream("stderr")];
         let body = match event.word("aggregated_output") {
             Some(output) => output.into_owned(),
-            None => self.options.redactor.join(both.iter().map(AsRef::as_ref).filter(|text: &&str| !text.is_empty())),
+            None => self
+                .gathered
+                .options
+                .redactor
+                .join(both.iter().map(AsRef::as_ref).filter(|text: &&str| !text.is_empty())),
         };
         self.result(id, &Output { body, exit: Some(i32::try_from(exit).unwrap_or(1)) }, place);
     }
@@ -164,7 +169,7 @@ impl Reading<'_> {
             None => {
                 let inner = result.fields("Ok").unwrap_or(result);
                 let failed = inner.raw("isError") == Some("true");
-                let text = self.options.redactor.join(texts(&inner.list("content")).iter().map(AsRef::as_ref));
+                let text = self.gathered.options.redactor.join(texts(&inner.list("content")).iter().map(AsRef::as_ref));
                 Output { body: text, exit: Some(i32::from(failed)) }
             }
         };

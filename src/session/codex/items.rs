@@ -33,7 +33,7 @@ impl Reading<'_> {
                 self.call(id.as_deref(), "image_generation", &input, place);
             }
             "function_call_output" | "custom_tool_call_output" => {
-                let output = Output::of_item(item, self.options.redactor);
+                let output = Output::of_item(item, self.gathered.options.redactor);
                 self.result(id.as_deref(), &output, place);
             }
             "agent_message" => self.between_agents(item, place),
@@ -64,30 +64,28 @@ impl Reading<'_> {
     /// A person's words, and what the program put beside them.
     pub(super) fn prompt(&mut self, pieces: &[&str], stream: Stream, place: Place) {
         let parts: Vec<human::Parts> = pieces.iter().map(|piece| human::parts(piece)).collect();
-        let begins = self.items.len();
+        let begins = self.known.keys.len();
         for injected in parts.iter().flat_map(|part| &part.injected) {
             self.is_in(human::cwd(injected));
             self.injected(injected, place);
         }
         let words = parts.iter().map(|part| part.human.as_str()).filter(|text| !text.is_empty());
-        let words = self.options.redactor.join(words);
+        let words = self.gathered.options.redactor.join(words);
         if words.is_empty() {
             return;
         }
-        if self.first_prompt.is_none() {
-            self.first_prompt = Some(words[..crate::session::redact::floor(&words, 8192)].to_owned());
-        }
+        self.gathered.asked(&words);
         let key = said::key(&words);
         // The program sends a prompt again whose turn was stopped.
-        if self.stopped.as_ref() == Some(&key) || !self.said.is_new(Who::Person, stream, &words) {
+        if self.known.stopped.as_ref() == Some(&key) || !self.known.said.is_new(Who::Person, stream, &words) {
             return;
         }
-        self.turns.push(begins);
-        match self.head.subagent || self.head.driven {
+        self.known.turns.push(begins);
+        match self.known.head.subagent || self.known.head.driven {
             true => self.push(&format!("prompt {key}"), place, Kind::Other, Speaker::System, &words),
             false => self.push(&format!("prompt {key}"), place, Kind::Prompt, Speaker::Human, &words),
         }
-        (self.stopped, self.last_prompt) = (None, Some(key));
+        (self.known.stopped, self.known.last_prompt) = (None, Some(key));
     }
 
     /// What the program put beside a person's words, where it says something about the session.
@@ -97,7 +95,7 @@ impl Reading<'_> {
             self.stop(place);
         } else if block.starts_with("<user_shell_command>") {
             let command = block.split_once("<command>").and_then(|(_, rest)| rest.split("</command>").next());
-            if !self.exclusions().names_in(self.here.as_deref(), command.unwrap_or(block)) {
+            if !self.exclusions().names_in(self.known.here.as_deref(), command.unwrap_or(block)) {
                 self.push(&key, place, Kind::Other, Speaker::System, block);
             }
         } else if ["<subagent_notification>", "<hook_prompt", "<user_action>"].iter().any(|tag| block.starts_with(tag))
@@ -108,20 +106,20 @@ impl Reading<'_> {
 
     /// The model's answer.
     pub(super) fn answer(&mut self, pieces: &[&str], stream: Stream, place: Place) {
-        let words = self.options.redactor.join(pieces.iter().copied().filter(|piece| *piece != "[image]"));
+        let words = self.gathered.options.redactor.join(pieces.iter().copied().filter(|piece| *piece != "[image]"));
         // The events leave out which notes the answer drew on.
         let words = words.split("<oai-mem-citation>").next().unwrap_or_default().trim();
-        if words.is_empty() || !self.said.is_new(Who::Model, stream, words) {
+        if words.is_empty() || !self.known.said.is_new(Who::Model, stream, words) {
             return;
         }
         self.push(&format!("answer {}", said::key(words)), place, Kind::Answer, Speaker::Assistant, words);
-        self.stopped = None;
+        self.known.stopped = None;
     }
 
     /// A search of the web, which has no id that all streams know.
     pub(super) fn search(&mut self, item: &Fields, stream: Stream, place: Place, damage: &mut Damage) {
         let input = action(item, place, damage);
-        if self.said.is_new(Who::Search, stream, &input.text()) {
+        if self.known.said.is_new(Who::Search, stream, &input.text()) {
             self.call(None, "web_search", &input, place);
         }
     }
@@ -131,7 +129,7 @@ impl Reading<'_> {
         let content =
             ["content", "message", "text"].iter().find(|name| message.has(name)).copied().unwrap_or("content");
         let said = texts(&message.list(content));
-        let said = self.options.redactor.join(said.iter().map(AsRef::as_ref));
+        let said = self.gathered.options.redactor.join(said.iter().map(AsRef::as_ref));
         if said.trim().is_empty() {
             return;
         }

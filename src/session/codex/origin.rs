@@ -6,12 +6,13 @@
 //! in one go: it ends with the first pause.
 
 use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
 
 /// A pause that no copying makes.
 const PAUSE: SignedDuration = SignedDuration::from_secs(5);
 
 /// The sessions whose lines stand in a file, and whose are being read.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone, Serialize, Deserialize)]
 pub(super) struct Origin {
     /// The file's own session, then those whose lines are copied, from the nearest to the farthest.
     sessions: Vec<String>,

@@ -2,10 +2,12 @@
 
 use std::collections::HashSet;
 
+use serde::{Deserialize, Serialize};
+
 use crate::session::builder::digest;
 
 /// Who said it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Who {
     Person,
     Model,
@@ -28,7 +30,7 @@ pub(super) enum Stream {
 const NEAR: usize = 256;
 
 /// What was said in the turn so far.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone, Serialize, Deserialize)]
 pub(super) struct Said {
     /// With the streams that told it.
     open: Vec<(Who, String, u8)>,

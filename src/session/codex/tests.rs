@@ -345,6 +345,7 @@ fn a_subagents_prompts_are_no_persons_and_what_it_copied_is_its_parents() {
     let lines: Vec<Value> = [head, meta(PARENT)].into_iter().chain(copied).chain(own).collect();
     let session = of_lines(&lines);
     assert_eq!(session.parent.as_deref(), Some(PARENT));
+    assert!(session.title.starts_with("Subagent of 019df057"), "{}", session.title);
     assert!(prompts(&session).is_empty());
     assert_eq!(
         told(&session),

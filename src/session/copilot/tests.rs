@@ -2,15 +2,22 @@ use std::path::Path;
 
 use crate::session::gather::prefixes::{hold, turns};
 use crate::session::lines::Damage;
-use crate::session::{ObservationKind as Kind, Policy, ReadOptions, Redactor, Session};
+use crate::session::{Given, ObservationKind as Kind, Policy, ReadOptions, Redactor, Session};
 
 const EVENTS: &str = include_str!("../../../fixtures/copilot/events.jsonl");
+
+fn sessions(text: &[u8], options: ReadOptions, damage: &mut Damage) -> Vec<Session> {
+    let mut sessions = Vec::new();
+    let mut give = |given: Given| sessions.push(given.session);
+    super::read(text, Path::new("/s/abc/events.jsonl"), options, None, damage, &mut give).unwrap();
+    sessions
+}
 
 fn read_with(text: &str, policy: &Policy) -> (Vec<Session>, Vec<&'static str>) {
     let redactor = Redactor::new(&[], &[]).unwrap();
     let mut damage = Damage::default();
     let options = ReadOptions { redactor: &redactor, policy };
-    let sessions = super::read(text.as_bytes(), Path::new("/s/abc/events.jsonl"), options, &mut damage).unwrap();
+    let sessions = sessions(text.as_bytes(), options, &mut damage);
     (sessions, damage.warnings("f").into_iter().map(|warning| warning.kind).collect())
 }
 
@@ -91,7 +98,5 @@ fn unknown_events_are_told_once_and_what_was_taken_back_is_gone() {
 
 #[test]
 fn a_file_cut_anywhere_gives_the_first_of_its_turns() {
-    hold(EVENTS.as_bytes(), true, |bytes, options| {
-        super::read(bytes, Path::new("/s/abc/events.jsonl"), options, &mut Damage::default()).unwrap()
-    });
+    hold(EVENTS.as_bytes(), true, |bytes, options| sessions(bytes, options, &mut Damage::default()));
 }

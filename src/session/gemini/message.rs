@@ -4,15 +4,15 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::words::{self, Piece};
-use super::{Message, Reading, Role};
+use super::{Message, Part, Reading, Role};
 use crate::session::builder::{Event, digest};
 use crate::session::gather::{input, text, tool_name};
 use crate::session::lines::Damage;
 use crate::session::times;
 use crate::session::{Observation, ObservationKind as Kind, Speaker};
 
-/// A part of a message's content.
-enum Part<'v> {
+/// A piece of a message's content.
+enum Content<'v> {
     Text(&'v str),
     Call(&'v Value),
     Response(&'v Value),
@@ -20,19 +20,19 @@ enum Part<'v> {
 }
 
 /// The parts of a content: a text, a part, or a list of either. What the model only thought is left out.
-fn parts(content: Option<&Value>) -> Vec<Part<'_>> {
-    fn part(value: &Value) -> Option<Part<'_>> {
+fn parts(content: Option<&Value>) -> Vec<Content<'_>> {
+    fn part(value: &Value) -> Option<Content<'_>> {
         if value.get("thought").and_then(Value::as_bool) == Some(true) {
             return None;
         }
         Some(match value {
-            Value::String(text) => Part::Text(text),
+            Value::String(text) => Content::Text(text),
             _ if value.get("text").is_some_and(Value::is_string) => {
-                Part::Text(value.get("text").and_then(Value::as_str).unwrap_or_default())
+                Content::Text(value.get("text").and_then(Value::as_str).unwrap_or_default())
             }
-            _ if value.get("functionCall").is_some() => Part::Call(&value["functionCall"]),
-            _ if value.get("functionResponse").is_some() => Part::Response(&value["functionResponse"]),
-            _ => Part::Other,
+            _ if value.get("functionCall").is_some() => Content::Call(&value["functionCall"]),
+            _ if value.get("functionResponse").is_some() => Content::Response(&value["functionResponse"]),
+            _ => Content::Other,
         })
     }
     match content {
@@ -73,11 +73,11 @@ impl Reading<'_> {
             None
         });
         self.gathered.happened(at);
-        if self.gathered.policy().metadata_only || !self.gathered.policy().enabled {
+        if self.gathered.is_closed() {
             return;
         }
         let id = text(message, "id").map_or_else(|| self.name(message), str::to_owned);
-        let index = self.at.get(&id).copied().unwrap_or(self.messages.len());
+        let index = self.known.at.get(&id).copied().unwrap_or(self.known.messages.len());
         let content = parts(message.get("content"));
         if content.is_empty() && message.get("content").is_some_and(|content| !content.is_array() && !content.is_null())
         {
@@ -85,9 +85,9 @@ impl Reading<'_> {
         }
         let mut texts: Vec<&str> = Vec::new();
         for part in &content {
-            if let Part::Text(piece) = part {
+            if let Content::Text(piece) = part {
                 let short = digest(format!("{role:?} {}", piece.trim()).as_bytes());
-                if self.pieces.insert(short) || !only_new {
+                if self.known.pieces.insert(short) || !only_new {
                     texts.push(piece);
                 }
             }
@@ -107,10 +107,10 @@ impl Reading<'_> {
         // What is shown is what was typed, where the program made something else of it for the model.
         let shown = parts(making.message.get("displayContent"));
         let shown: Vec<&str> =
-            shown.iter().filter_map(|part| if let Part::Text(text) = part { Some(*text) } else { None }).collect();
+            shown.iter().filter_map(|part| if let Content::Text(text) = part { Some(*text) } else { None }).collect();
         let typed = if shown.is_empty() || texts.is_empty() { texts } else { &shown };
         self.gathered.asked(&typed.join("\n"));
-        if self.subagent {
+        if self.known.subagent {
             return self.say(making, Kind::Other, Speaker::System, &typed.join("\n"));
         }
         let mut human = Vec::new();
@@ -161,7 +161,7 @@ impl Reading<'_> {
     }
 
     /// Calls in `toolCalls`, with their results, and those that stand only in the content.
-    fn tools(&mut self, content: &[Part], making: &mut Making) {
+    fn tools(&mut self, content: &[Content], making: &mut Making) {
         let listed = making.message.get("toolCalls").and_then(Value::as_array);
         for (nth, call) in listed.into_iter().flatten().enumerate() {
             self.call(call, nth, making);
@@ -176,12 +176,12 @@ impl Reading<'_> {
         let offset = listed.map_or(0, Vec::len);
         for (nth, part) in content.iter().enumerate() {
             match part {
-                Part::Call(call) => self.call(call, offset + nth, making),
-                Part::Response(response) => {
+                Content::Call(call) => self.call(call, offset + nth, making),
+                Content::Response(response) => {
                     let failed = response.pointer("/response/error").is_some();
                     self.result(text(response, "id"), &said(response), failed, offset + nth, making);
                 }
-                Part::Text(_) | Part::Other => {}
+                Content::Text(_) | Content::Other => {}
             }
         }
     }
@@ -191,11 +191,12 @@ impl Reading<'_> {
         let arguments = call.get("args").unwrap_or(&Value::Null);
         let own = format!("{}.c{nth}", making.id);
         let id = text(call, "id").unwrap_or(&own);
-        if self.calls.get(id).is_some_and(|(index, _)| *index != making.index) || made(making, id, Kind::ToolCall) {
+        if self.known.calls.get(id).is_some_and(|(index, _)| *index != making.index) || made(making, id, Kind::ToolCall)
+        {
             return;
         }
         let dropped = self.gathered.policy().exclusions.input(arguments);
-        self.calls.insert(id.to_owned(), (making.index, (!dropped).then(|| tool.to_owned())));
+        self.known.calls.insert(id.to_owned(), (making.index, (!dropped).then(|| tool.to_owned())));
         if dropped {
             return;
         }
@@ -218,16 +219,18 @@ impl Reading<'_> {
     fn result(&mut self, call: Option<&str>, output: &str, failed: bool, nth: usize, making: &mut Making) {
         let own = format!("{}.c{nth}", making.id);
         let call = call.unwrap_or(&own);
-        let tool = match self.calls.get(call) {
+        let tool = match self.known.calls.get(call) {
             Some((_, None)) => return,
-            Some((index, Some(tool))) if *index == making.index || !self.answered.contains(call) => Some(tool.clone()),
+            Some((index, Some(tool))) if *index == making.index || !self.known.answered.contains(call) => {
+                Some(tool.clone())
+            }
             Some(_) => return,
             None => None,
         };
         if made(making, call, Kind::ToolResult) || output.starts_with("<tool_output_masked>") {
             return;
         }
-        self.answered.insert(call.to_owned());
+        self.known.answered.insert(call.to_owned());
         let exit = exit_code(output).filter(|code| !failed || *code != 0).unwrap_or(i32::from(failed));
         let event = Event {
             id: &format!("{}.r{nth}", making.id),
@@ -251,30 +254,35 @@ impl Reading<'_> {
             0 => making.id.clone(),
             nth => format!("{}.{nth}", making.id),
         };
-        let event =
-            Event { id: &id, at: making.at, kind, speaker, tool: None, call: None, title: None, body, exit: None };
+        let event = Event { id: &id, at: making.at, ..Event::new(kind, speaker, body) };
         making.made.push(self.gathered.observation(&event));
     }
 
     /// Puts the message where it belongs.
     fn put(&mut self, making: Making, role: Role) {
-        let Making { id, index, mut made, said, .. } = making;
-        match self.messages.get_mut(index) {
-            Some(known) => {
-                // A result that was hidden from the model since then stays as it was.
-                let hidden =
-                    |old: &&Observation| old.kind == Kind::ToolResult && !made.iter().any(|new| new.id == old.id);
-                let kept: Vec<Observation> = known.observations.iter().filter(hidden).cloned().collect();
-                made.extend(kept);
-                known.observations = made;
-                known.said = said;
-                known.gone = false;
-            }
-            None => {
-                self.at.insert(id.clone(), index);
-                self.messages.push(Message { id, role, said, observations: made, gone: false });
-            }
-        }
+        let Making { id, index, made, said, .. } = making;
+        let mut parts: Vec<Part> = made.into_iter().map(Part::new).collect();
+        let Some(known) = self.known.messages.get_mut(index) else {
+            self.known.at.insert(id.clone(), index);
+            return self.known.messages.push(Message { id, role, said, parts, gone: false });
+        };
+        let before = std::mem::take(&mut known.parts);
+        let is_told = |old: &Part| parts.iter().any(|new| new.id == old.id);
+        // A result that was hidden from the model since then stays as it was.
+        let (stands, lost): (Vec<Part>, _) = before.into_iter().partition(|old| old.is_result || is_told(old));
+        self.gathered.gone.extend(lost.into_iter().map(|part| part.id));
+        let given: Vec<String> = stands.iter().filter(|old| old.is_given).map(|old| old.id.clone()).collect();
+        let (_, hidden): (Vec<Part>, Vec<Part>) = stands.into_iter().partition(is_told);
+        let is_lost = known.gone && hidden.iter().any(|old| old.is_given);
+        parts.extend(hidden);
+        parts.iter_mut().for_each(|part| part.is_given = given.contains(&part.id));
+        // What earlier reads gave stands where it stood; all else comes behind that, and behind all other messages.
+        let is_first = parts.iter().zip(&given).all(|(part, given)| part.id == *given);
+        let grows = parts.len() > given.len();
+        (known.parts, known.said, known.gone) = (parts, said, false);
+        let mut follow = self.known.messages[index + 1..].iter().filter(|message| !message.gone);
+        let is_last = !follow.any(|message| message.parts.iter().any(|part| part.is_given));
+        self.anew |= is_lost || !is_first || grows && !is_last;
     }
 }
 
@@ -288,10 +296,10 @@ fn output(result: Option<&Value>) -> Option<String> {
     let texts: Vec<String> = parts(Some(result?))
         .into_iter()
         .map(|part| match part {
-            Part::Text(text) => text.to_owned(),
-            Part::Response(response) => said(response),
-            Part::Call(_) => String::new(),
-            Part::Other => "[data]".to_owned(),
+            Content::Text(text) => text.to_owned(),
+            Content::Response(response) => said(response),
+            Content::Call(_) => String::new(),
+            Content::Other => "[data]".to_owned(),
         })
         .collect();
     (!texts.is_empty()).then(|| texts.join("\n"))

@@ -14,16 +14,18 @@ use std::collections::{HashMap, HashSet};
 use std::io::{self, BufRead};
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use self::document::{Document, Piece};
 pub use self::place::{Project, project};
 use super::builder::digest;
-use super::gather::{Gathered, everywhere, text};
+use super::gather::{Anew, Gathered, text};
 use super::json_lines::{self, Format};
-use super::lines::{self, Damage, Lines};
-use super::times;
-use super::{Agent, Observation, ReadOptions, Session};
+use super::lines::{self, Damage, Place};
+use super::read::Given;
+use super::resume::{self, End, Reader};
+use super::{Agent, Observation, ObservationKind as Kind, ReadOptions, times};
 
 /// What stands behind the beginning of another record and is whole is a record.
 const FORMAT: Format = Format { starts: &["{\"id\":", "{\"$set\":", "{\"sessionId\":"], is_telling: |_| true };
@@ -55,51 +57,9 @@ pub(super) fn is_document(keys: &[String]) -> bool {
     has("sessionId") && has("messages") && (has("projectHash") || has("startTime") && has("lastUpdated"))
 }
 
-/// Reads a file; none when there is nothing to learn from it, or nothing of it may be kept.
-pub(super) fn read(
-    mut source: impl BufRead,
-    path: &Path,
-    options: ReadOptions,
-    damage: &mut Damage,
-) -> io::Result<Vec<Session>> {
-    let mut reading = Reading::new(path, options);
-    if document::is_one(source.fill_buf()?) {
-        let mut document = Document::new(source);
-        while let Some(piece) = document.next(damage)? {
-            reading.piece(&piece, damage);
-        }
-    } else {
-        let mut source = Lines::new(source);
-        while let Some(line) = source.next(damage)? {
-            reading.line(&line, damage);
-        }
-    }
-    Ok(reading.finish().into_iter().collect())
-}
-
-/// Whose message it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Role {
-    User,
-    Model,
-    Notice,
-}
-
-/// A message as far as it is kept.
-struct Message {
-    id: String,
-    role: Role,
-    /// The pieces of what was said, in short.
-    said: Vec<String>,
-    observations: Vec<Observation>,
-    /// It was said before under another id, or taken back.
-    gone: bool,
-}
-
-/// What is known of a file so far.
-struct Reading<'o> {
-    path: &'o Path,
-    gathered: Gathered<'o>,
+/// What must be known of the lines before.
+#[derive(Debug, Default, Clone, Serialize, Deserialize)]
+pub(super) struct Known {
     session: Option<String>,
     subagent: bool,
     messages: Vec<Message>,
@@ -115,24 +75,101 @@ struct Reading<'o> {
     unnamed: HashMap<String, usize>,
 }
 
-impl<'o> Reading<'o> {
-    fn new(path: &'o Path, options: ReadOptions<'o>) -> Self {
-        let mut gathered = Gathered::new(options);
-        if let Some(folder) = place::told_beside(path) {
-            gathered.ran_in(&folder);
-        }
-        Reading {
-            path,
-            gathered,
-            session: None,
-            subagent: false,
-            messages: Vec::new(),
-            at: HashMap::new(),
-            calls: HashMap::new(),
-            answered: HashSet::new(),
-            pieces: HashSet::new(),
-            unnamed: HashMap::new(),
-        }
+pub(super) type State = resume::State<Known>;
+
+/// Reads a file, or what stands behind a place that was reached in a state; gives nothing when there is nothing to learn
+/// from it, or nothing of it may be kept.
+pub(super) fn read(
+    mut source: impl BufRead,
+    path: &Path,
+    options: ReadOptions,
+    from: Option<(&Place, State)>,
+    damage: &mut Damage,
+    give: &mut dyn FnMut(Given),
+) -> io::Result<End<Box<State>>> {
+    let (place, state) = from.unzip();
+    let mut reading = Reading::new(path, options, state.unwrap_or_default());
+    if place.is_some() || !document::is_one(source.fill_buf()?) {
+        return resume::read(reading, source, place, damage, give);
+    }
+    let mut document = Document::new(source);
+    while let Some(piece) = document.next(damage)? {
+        reading.piece(&piece, damage);
+    }
+    let cwd = reading.gathered.about.cwd.clone();
+    if let Ok(Some(given)) = reading.finish() {
+        give(given);
+    }
+    Ok(End::Read { bookmark: None, cwd })
+}
+
+/// Whose message it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+enum Role {
+    User,
+    Model,
+    Notice,
+}
+
+/// A message as far as it is kept.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Message {
+    id: String,
+    role: Role,
+    /// The pieces of what was said, in short.
+    said: Vec<String>,
+    /// What stands of it, with what earlier reads gave.
+    parts: Vec<Part>,
+    /// It was said before under another id, or taken back.
+    gone: bool,
+}
+
+/// An observation of a message.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Part {
+    id: String,
+    is_result: bool,
+    /// An earlier read gave it.
+    #[serde(skip, default = "yes")]
+    is_given: bool,
+    #[serde(skip)]
+    read: Option<Observation>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl Part {
+    fn new(read: Observation) -> Part {
+        let is_result = read.kind == Kind::ToolResult;
+        Part { id: read.id.clone(), is_result, is_given: false, read: Some(read) }
+    }
+}
+
+/// What is known of a file so far.
+struct Reading<'o> {
+    path: &'o Path,
+    gathered: Gathered<'o>,
+    known: Known,
+    /// What was read cannot be added behind what stands.
+    anew: bool,
+}
+
+impl<'o> Reader<'o> for Reading<'o> {
+    type Known = Known;
+
+    fn gathered(&self) -> &Gathered<'o> {
+        &self.gathered
+    }
+
+    fn known(&self) -> Known {
+        self.known.clone()
+    }
+
+    fn observations(&self) -> impl Iterator<Item = &Observation> {
+        let stands = self.known.messages.iter().filter(|message| !message.gone);
+        stands.flat_map(|message| &message.parts).filter_map(|part| part.read.as_ref())
     }
 
     fn line(&mut self, line: &lines::Line, damage: &mut Damage) {
@@ -141,6 +178,45 @@ impl<'o> Reading<'o> {
             self.record(&record, line.number, damage);
             Some(length)
         });
+    }
+
+    /// The session; `None` when there is nothing in it, or nothing of it may be kept.
+    fn finish(mut self) -> Result<Option<Given>, Anew> {
+        let (id, parent) = self.identity();
+        if self.anew {
+            return Err(Anew);
+        }
+        let stands = std::mem::take(&mut self.known.messages).into_iter().filter(|message| !message.gone);
+        self.gathered.observations = stands.flat_map(|message| message.parts).filter_map(|part| part.read).collect();
+        self.gathered.close(Agent::Gemini, &id, parent.as_deref(), parent.is_some())
+    }
+}
+
+impl<'o> Reading<'o> {
+    fn new(path: &'o Path, options: ReadOptions<'o>, State { about, known }: State) -> Self {
+        let mut gathered = Gathered::new(options, about);
+        if let Some(folder) = place::told_beside(path) {
+            gathered.ran_in(&folder);
+        }
+        let mut reading = Reading { path, gathered, known, anew: false };
+        reading.named();
+        reading
+    }
+
+    /// The session's id, and that of the session that it is a subagent's of.
+    fn identity(&self) -> (String, Option<String>) {
+        let stem = self.path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        let recorded = self.known.session.clone().unwrap_or_else(|| stem.clone());
+        if !self.known.subagent {
+            return (recorded, None);
+        }
+        let parent = place::parent(self.path).unwrap_or(recorded);
+        (format!("{parent}-agent-{stem}"), Some(parent))
+    }
+
+    fn named(&mut self) {
+        let (id, _) = self.identity();
+        self.gathered.name = Some(self.gathered.options.redactor.redact(&id).into_owned());
     }
 
     fn piece(&mut self, piece: &Piece, damage: &mut Damage) {
@@ -176,10 +252,11 @@ impl<'o> Reading<'o> {
 
     /// What a record says about the session as a whole.
     fn about(&mut self, record: &Value, number: usize, damage: &mut Damage) {
-        if self.session.is_none() {
-            self.session = text(record, "sessionId").map(str::to_owned);
+        if self.known.session.is_none() {
+            self.known.session = text(record, "sessionId").map(str::to_owned);
         }
-        self.subagent |= text(record, "kind") == Some("subagent");
+        self.known.subagent |= text(record, "kind") == Some("subagent");
+        self.named();
         if let Some(hash) = text(record, "projectHash") {
             let listed = record.get("directories").and_then(Value::as_array).into_iter().flatten();
             let listed = listed.filter_map(Value::as_str).map(str::to_owned);
@@ -199,10 +276,14 @@ impl<'o> Reading<'o> {
     fn rewind(&mut self, id: &str) {
         // Of a message that was never here nothing can be told; to take all away, as the program does, would lose
         // what a person said before a compression.
-        let Some(&from) = self.at.get(id) else { return };
-        for message in &mut self.messages[from..] {
-            message.gone = true;
-        }
+        let Some(&from) = self.known.at.get(id) else { return };
+        (from..self.known.messages.len()).for_each(|at| self.take_back(at));
+    }
+
+    fn take_back(&mut self, at: usize) {
+        let message = &mut self.known.messages[at];
+        message.gone = true;
+        self.gathered.gone.extend(message.parts.iter().map(|part| part.id.clone()));
     }
 
     /// What the model has before it now: copies under new ids are no new messages, all that is new is.
@@ -210,11 +291,11 @@ impl<'o> Reading<'o> {
         let messages = || messages.and_then(Value::as_array).into_iter().flatten();
         let ids: HashSet<&str> = messages().filter_map(|message| text(message, "id")).collect();
         for (id, copy, original) in self.copies(&ids) {
-            self.messages[copy].gone = true;
-            self.at.insert(id, original);
+            self.take_back(copy);
+            self.known.at.insert(id, original);
         }
         for message in messages() {
-            if text(message, "id").is_some_and(|id| !self.at.contains_key(id)) {
+            if text(message, "id").is_some_and(|id| !self.known.at.contains_key(id)) {
                 self.message(message, true, number, damage);
             }
         }
@@ -223,7 +304,7 @@ impl<'o> Reading<'o> {
     /// Of these messages those in which only is what stands before them in others: their id, and where both stand.
     fn copies(&self, ids: &HashSet<&str>) -> Vec<(String, usize, usize)> {
         let mut first: HashMap<(Role, &str), usize> = HashMap::new();
-        for (at, known) in self.messages.iter().enumerate() {
+        for (at, known) in self.known.messages.iter().enumerate() {
             if !known.gone && !ids.contains(known.id.as_str()) {
                 for piece in &known.said {
                     first.entry((known.role, piece)).or_insert(at);
@@ -231,8 +312,8 @@ impl<'o> Reading<'o> {
             }
         }
         let copy = |id: &&str| {
-            let at = *self.at.get(*id)?;
-            let message = self.messages.get(at).filter(|message| !message.gone)?;
+            let at = *self.known.at.get(*id)?;
+            let message = self.known.messages.get(at).filter(|message| !message.gone)?;
             let before =
                 |piece: &String| first.get(&(message.role, piece.as_str())).copied().filter(|known| *known < at);
             let originals: Vec<usize> = message.said.iter().map(before).collect::<Option<_>>()?;
@@ -241,31 +322,10 @@ impl<'o> Reading<'o> {
         ids.iter().filter_map(copy).collect()
     }
 
-    /// The session; `None` when there is nothing in it, or nothing of it may be kept.
-    fn finish(self) -> Option<Session> {
-        let Reading { path, mut gathered, session, subagent, messages, .. } = self;
-        let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-        let recorded = session.unwrap_or_else(|| stem.clone());
-        let (id, parent) = match subagent {
-            true => {
-                let parent = place::parent(path).unwrap_or_else(|| recorded.clone());
-                (format!("{parent}-agent-{stem}"), Some(parent))
-            }
-            false => (recorded, None),
-        };
-        let kept = messages.into_iter().filter(|message| !message.gone).flat_map(|message| message.observations);
-        gathered.observations = kept.collect();
-        let named = gathered.options.redactor.redact(&id);
-        for observation in &mut gathered.observations {
-            observation.id = everywhere(&named, &observation.id);
-        }
-        gathered.close(Agent::Gemini, &id, parent.as_deref())
-    }
-
     /// The id of a message that has none: by its content and how often that was met.
     fn name(&mut self, message: &Value) -> String {
         let content = digest(message.to_string().as_bytes());
-        let times = self.unnamed.entry(content.clone()).or_default();
+        let times = self.known.unnamed.entry(content.clone()).or_default();
         *times += 1;
         digest(format!("{content} {times}").as_bytes())
     }

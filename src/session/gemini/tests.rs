@@ -2,17 +2,24 @@ use std::path::Path;
 
 use crate::session::gather::prefixes::{hold, turns};
 use crate::session::lines::Damage;
-use crate::session::{ObservationKind as Kind, Policy, ReadOptions, Redactor, Session, Speaker};
+use crate::session::{Given, ObservationKind as Kind, Policy, ReadOptions, Redactor, Session, Speaker};
 
 const DOCUMENT: &str = include_str!("../../../fixtures/gemini/session.json");
 const LINES: &str = include_str!("../../../fixtures/gemini/session.jsonl");
 const REWRITTEN: &str = include_str!("../../../fixtures/gemini/rewritten.jsonl");
 
+fn sessions(text: &[u8], path: &str, options: ReadOptions, damage: &mut Damage) -> Vec<Session> {
+    let mut sessions = Vec::new();
+    let mut give = |given: Given| sessions.push(given.session);
+    super::read(text, Path::new(path), options, None, damage, &mut give).unwrap();
+    sessions
+}
+
 fn read_with(text: &[u8], path: &str, policy: &Policy) -> (Vec<Session>, Vec<&'static str>) {
     let redactor = Redactor::new(&[], &[]).unwrap();
     let mut damage = Damage::default();
     let options = ReadOptions { redactor: &redactor, policy };
-    let sessions = super::read(text, Path::new(path), options, &mut damage).unwrap();
+    let sessions = sessions(text, path, options, &mut damage);
     (sessions, damage.warnings("f").into_iter().map(|warning| warning.kind).collect())
 }
 
@@ -177,8 +184,6 @@ fn the_folder_is_told_by_what_stands_beside_the_file_or_by_the_hash_of_a_known_o
 #[test]
 fn a_file_cut_anywhere_gives_the_first_of_its_turns() {
     for (text, in_order) in [(DOCUMENT, true), (LINES, true), (REWRITTEN, false)] {
-        hold(text.as_bytes(), in_order, |bytes, options| {
-            super::read(bytes, Path::new("session-x"), options, &mut Damage::default()).unwrap()
-        });
+        hold(text.as_bytes(), in_order, |bytes, options| sessions(bytes, "session-x", options, &mut Damage::default()));
     }
 }

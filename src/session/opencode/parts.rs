@@ -302,11 +302,12 @@ impl<'o> Reading<'o> {
         }
         let is_own = own::is_own(self.first_prompt.as_deref(), about.cwd.as_deref());
         let clean = |text: Option<String>| text.map(|text| redactor.redact(&text).into_owned());
+        let parent = about.parent.map(|parent| safe_id(redactor, &parent));
         let given = || clean(about.title).map(|title| builder::title_of(&title));
         let title = match builder::title_of_session(&observations) {
             _ if policy.metadata_only => String::new(),
             Some(title) => title,
-            None => given().unwrap_or_else(|| builder::untitled(&id, started)),
+            None => given().unwrap_or_else(|| builder::untitled(&id, parent.as_deref(), started)),
         };
         Some(Session {
             title,
@@ -317,7 +318,7 @@ impl<'o> Reading<'o> {
             branch: None,
             started,
             ended,
-            parent: about.parent.map(|parent| safe_id(redactor, &parent)),
+            parent,
             own: is_own,
             observations,
         })
