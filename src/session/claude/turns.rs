@@ -129,7 +129,8 @@ impl Reading<'_> {
                     || human::rejection(side.strip_prefix("Error: ").unwrap_or(side)).is_some()
             });
             let notice = &text[..text.find("the user said:").unwrap_or(text.len())];
-            self.event(origin, Kind::ToolResult, Speaker::Tool, tool.as_deref(), call, None, notice, Some(1));
+            let event = Event::new(Kind::ToolResult, Speaker::Tool, notice);
+            self.event(origin, Event { tool: tool.as_deref(), call, exit: Some(1), ..event });
             let person = real && !words.is_empty() && !self.agent_file && !origin.sidechain;
             if person {
                 self.push(origin, Kind::Prompt, Speaker::Human, words);
@@ -139,7 +140,8 @@ impl Reading<'_> {
         let exit = if failed { exit_code(text).unwrap_or(1) } else { 0 };
         let exclusions = self.exclusions();
         let kept = exclusions.without_excluded_lines(without_reminder(text));
-        self.event(origin, Kind::ToolResult, Speaker::Tool, tool.as_deref(), call, None, &kept, Some(exit));
+        let event = Event::new(Kind::ToolResult, Speaker::Tool, &kept);
+        self.event(origin, Event { tool: tool.as_deref(), call, exit: Some(exit), ..event });
         if let Some(output) = beside::output(text, self.path, &self.about.sessions)
             && let Some(item) = self.items.last_mut()
         {
@@ -242,7 +244,8 @@ impl Reading<'_> {
         }
         self.close_answer();
         let (title, body) = (input.title(name), input.text());
-        self.event(origin, Kind::ToolCall, Speaker::Assistant, Some(name), call, Some(&title), &body, None);
+        let event = Event::new(Kind::ToolCall, Speaker::Assistant, &body);
+        self.event(origin, Event { tool: Some(name), call, title: Some(&title), ..event });
     }
 
     pub(super) fn system(&mut self, line: &Line, origin: &mut Origin) {
@@ -313,24 +316,13 @@ impl Reading<'_> {
     }
 
     fn push(&mut self, origin: &mut Origin, kind: Kind, speaker: Speaker, body: &str) {
-        self.event(origin, kind, speaker, None, None, None, body, None);
+        self.event(origin, Event::new(kind, speaker, body));
     }
 
-    #[allow(clippy::too_many_arguments)] // the fields of an event, which has no better name for them
-    fn event(
-        &mut self,
-        origin: &mut Origin,
-        kind: Kind,
-        speaker: Speaker,
-        tool: Option<&str>,
-        call: Option<&str>,
-        title: Option<&str>,
-        body: &str,
-        exit: Option<i32>,
-    ) {
+    fn event(&mut self, origin: &mut Origin, event: Event) {
         let id = if origin.made == 0 { origin.id.clone() } else { format!("{}.{}", origin.id, origin.made) };
         origin.made += 1;
-        let event = Event { id: &id, at: origin.at, kind, speaker, tool, call, title, body, exit };
+        let event = Event { id: &id, at: origin.at, ..event };
         self.add(builder::observation(self.options.redactor, &event), origin.sidechain);
     }
 
