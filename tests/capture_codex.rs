@@ -123,6 +123,14 @@ fn the_end_of_a_turn_captures_its_session_by_the_threads_id() {
     let told = json!({"type": "agent-turn-complete", "thread_id": "019c0000-absent", "cwd": cwd});
     sandbox.memory(&["capture", "--hook"]).write_stdin(told.to_string()).assert().success();
     assert_eq!(held(&sandbox), ["human use pnpm", "human use uv"]);
+    // What another agent tells of is looked for in that one's places only.
+    let third = "019c0000-0000-7000-8000-00000000000c";
+    place(&sandbox, &path.replace(id, third), third, &sandbox.dir, "use bun");
+    for session in ["ses_1", third] {
+        let told = json!({"agent": "opencode", "session_id": session, "cwd": cwd, "hook_event_name": "session.idle"});
+        sandbox.memory(&["capture", "--hook"]).write_stdin(told.to_string()).assert().success();
+    }
+    assert_eq!(held(&sandbox), ["human use pnpm", "human use uv"]);
 }
 
 #[test]

@@ -7,11 +7,14 @@ use serde::Deserialize;
 use super::capture::{self, Options, Trouble};
 use super::{discover, log};
 use crate::git::Repo;
+use crate::session::Agent;
 use crate::wiki::{OpenError, Wiki};
 
 /// The part of an agent's hook input that matters here.
 #[derive(Debug, Default, Deserialize)]
 struct Told {
+    /// Which agent tells it, where that cannot be known otherwise.
+    agent: Option<String>,
     #[serde(alias = "transcript-path")]
     transcript_path: Option<String>,
     #[serde(alias = "session-id")]
@@ -70,8 +73,8 @@ fn capture_told(wiki: &Wiki, told: &Told) -> Vec<String> {
     }
     let (search, options) = match transcript(told) {
         Some(transcript) => (discover::with_subagents(&transcript), Options::default()),
-        // An agent that names no file of its own: whatever is new in this wiki's projects.
-        None => (discover::auto(wiki), Options { own_projects: true, ..Options::default() }),
+        // An agent that names no file of its own: whatever is new of it in this wiki's projects.
+        None => (discover::auto(wiki, agent(told)), Options { own_projects: true, ..Options::default() }),
     };
     match capture::capture(wiki, &search, &options, &mut || ()) {
         Err(error) => vec![error.to_string()],
@@ -98,7 +101,16 @@ fn transcript(told: &Told) -> Option<PathBuf> {
     }
     let ids = [&told.session_id, &told.thread_id].into_iter().flatten();
     let mut ids = ids.map(String::as_str).filter(|id| !id.is_empty() && !id.contains(['/', '\\']));
-    ids.find_map(|id| claude_session(id).or_else(|| discover::codex_session(id)))
+    let may_be = |agent| self::agent(told).is_none_or(|known| known == agent);
+    let claude = |id| may_be(Agent::Claude).then(|| claude_session(id))?;
+    let codex = |id| may_be(Agent::Codex).then(|| discover::codex_session(id))?;
+    ids.find_map(|id| claude(id).or_else(|| codex(id)))
+}
+
+/// The agent that tells, as far as it is known.
+fn agent(told: &Told) -> Option<Agent> {
+    let named = told.agent.as_ref().and_then(|name| serde_json::from_value(name.as_str().into()).ok());
+    named.or(told.thread_id.is_some().then_some(Agent::Codex))
 }
 
 fn claude_session(id: &str) -> Option<PathBuf> {

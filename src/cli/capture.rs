@@ -184,7 +184,7 @@ pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let search = if args.auto {
-        discover::auto(&wiki)
+        discover::auto(&wiki, None)
     } else {
         let paths: Vec<PathBuf> = args.paths.iter().map(|path| ctx.dir.join(path)).collect();
         discover::search(&paths)

@@ -19,6 +19,7 @@ pub use codex::codex_session;
 pub use folders::Folders;
 pub use recorded::recorded_cwd;
 
+use crate::session::Agent;
 use crate::wiki::Wiki;
 
 /// A file that may hold a session.
@@ -98,15 +99,24 @@ fn has_end(path: &Path, ends: &[&str]) -> bool {
     ends.iter().any(|end| name.strip_suffix(end).is_some_and(|stem| stem.ends_with('.')))
 }
 
-/// The session files in all agents' own places; those of an agent that keeps them in its projects: in this wiki's.
-pub fn auto(wiki: &Wiki) -> Search {
+/// The session files in the agents' own places, or in those of one agent; of an agent that keeps them in its projects,
+/// in this wiki's.
+pub fn auto(wiki: &Wiki, only: Option<Agent>) -> Search {
     let mut search = Search::default();
-    let places: [fn(&mut Search); 5] =
-        [claude::sessions, codex::sessions, opencode::sessions, gemini::sessions, copilot::sessions];
-    for sessions in places {
+    let places: [(Agent, fn(&mut Search)); 5] = [
+        (Agent::Claude, claude::sessions),
+        (Agent::Codex, codex::sessions),
+        (Agent::OpenCode, opencode::sessions),
+        (Agent::Gemini, gemini::sessions),
+        (Agent::Copilot, copilot::sessions),
+    ];
+    let is_asked = |agent| only.is_none_or(|only| only == agent);
+    for (_, sessions) in places.into_iter().filter(|(agent, _)| is_asked(*agent)) {
         sessions(&mut search);
     }
-    aider::sessions(wiki, &mut search);
+    if is_asked(Agent::Aider) {
+        aider::sessions(wiki, &mut search);
+    }
     search
 }
 

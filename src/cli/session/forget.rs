@@ -327,7 +327,7 @@ fn remains(wiki: &Wiki, plan: &Plan) -> Vec<Remains> {
 
 /// The files in the agents' own places that are named after these sessions.
 fn transcripts(wiki: &Wiki, ids: &[&str]) -> Vec<String> {
-    let files = discover::auto(wiki).files.into_iter().map(|found| found.path.to_string_lossy().into_owned());
+    let files = discover::auto(wiki, None).files.into_iter().map(|found| found.path.to_string_lossy().into_owned());
     files.filter(|path| ids.iter().any(|id| id.len() >= 8 && path.contains(id))).collect()
 }
 
