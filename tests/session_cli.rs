@@ -242,6 +242,46 @@ fn the_page_on_the_branch_goes_too_and_what_still_holds_it_is_told() {
 }
 
 #[test]
+fn what_is_printed_leaves_no_word_of_it_in_any_object() {
+    if !Sandbox::empty().try_git(&["filter-repo", "--version"]).status.success() {
+        eprintln!("skipped: no git-filter-repo");
+        return;
+    }
+    for branch in ["main", BRANCH] {
+        let sandbox = Sandbox::new();
+        sandbox.run(&["init", "--no-hooks", "--branch", branch, "--root", "docs"]);
+        sandbox.git(&["config", "memory.capture.pages", "wiki"]);
+        let other = session(&sandbox, "o.jsonl", "22222222-o", "2026-02-27", &[("o1", "Add a fake clock")]);
+        sandbox.run(&["capture", &fixture("hand-sqlx-offline-gotcha"), &fixture("hand-pnpm-rule"), &other]);
+        sandbox.run(&["improve", "--all"]);
+        let words = ["sqlx", "query cache", "query-cache", "DATABASE_URL"];
+        assert!(words.iter().all(|word| !holders(&sandbox, word).is_empty()));
+        let list = sandbox.json(&["session", "list"]);
+        let rows = list["sessions"].as_array().unwrap();
+        let about = |row: &&Value| row["title"].as_str().unwrap().contains("DATABASE_URL");
+        let id = rows.iter().find(about).unwrap()["id"].as_str().unwrap();
+        let report = sandbox.json(&["session", "forget", id, "--yes"]);
+        let proposals = sandbox.json(&["list"])["proposals"].as_array().unwrap().len();
+        let remains = report["remains"].as_array().unwrap();
+        for command in remains.iter().flat_map(|place| place["commands"].as_array().unwrap()) {
+            let output = sandbox.program("sh").args(["-c", command.as_str().unwrap()]).output().unwrap();
+            assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+        }
+        for word in words {
+            assert_eq!(holders(&sandbox, word), [""; 0], "{word}, {branch}");
+        }
+        // All else is there, and what was forgotten stays away.
+        let left = sandbox.json(&["list"])["proposals"].as_array().unwrap().len();
+        assert!(left > 0 && left + report["proposals"].as_array().unwrap().len() == proposals, "{left} of {proposals}");
+        assert_eq!(ids(&sandbox).len(), 2);
+        sandbox.run(&["doctor"]);
+        sandbox.git(&["fsck", "--strict"]);
+        sandbox.run(&["capture", &fixture("hand-sqlx-offline-gotcha")]);
+        assert_eq!(ids(&sandbox).len(), 2);
+    }
+}
+
+#[test]
 fn a_busy_branch_keeps_the_page_and_the_second_call_takes_it() {
     let sandbox = Sandbox::new();
     sandbox.run(&["init", "--no-hooks"]);

@@ -290,13 +290,10 @@ fn remains(wiki: &Wiki, plan: &Plan) -> Vec<Remains> {
                 vec![],
             );
         }
-        let paths: Vec<String> = ids.iter().map(|id| format!("--path proposals/{}/{id}", &id[..2])).collect();
+        let index = wiki.repo.memory_dir().join("index");
         add(
             "refs/memory/log: the records of these proposals quote it, and those of runs may; this rewrites it:".into(),
-            vec![format!(
-                "git filter-repo --force --refs refs/memory/log --invert-paths {} --path runs",
-                paths.join(" ")
-            )],
+            vec![rewrite_of_the_log(&ids), format!("rm -rf {}", quoted(&index.to_string_lossy()))],
         );
     }
     add(
@@ -323,6 +320,19 @@ fn remains(wiki: &Wiki, plan: &Plan) -> Vec<Remains> {
         commands,
     );
     all
+}
+
+/// What takes the records of proposals out of the ledger's history, and the events that tell of them, which have a title;
+/// other events stand in the same files.
+fn rewrite_of_the_log(proposals: &[&str]) -> String {
+    let paths: Vec<String> = proposals.iter().map(|id| format!("--path proposals/{}/{id}", &id[..2])).collect();
+    let told = proposals.iter().map(|id| format!(r#"b"\"proposal\":\"{id}\"""#)).collect::<Vec<_>>().join(", ");
+    let kept = format!("line for line in blob.data.splitlines(True) if not any(told in line for told in [{told}])");
+    format!(
+        "git filter-repo --force --refs refs/memory/log --invert-paths {} --path runs \
+         --blob-callback 'blob.data = b\"\".join({kept})'",
+        paths.join(" ")
+    )
 }
 
 /// The files in the agents' own places that are named after these sessions.
