@@ -15,6 +15,8 @@ pub mod proposal;
 
 pub mod feedback;
 
+pub mod search;
+
 pub mod session;
 
 pub mod ledger;

@@ -3,8 +3,10 @@
 use std::path::{Path, PathBuf};
 
 /// The rooms from the top of the import order to its bottom.
-const ORDER: [&str; 12] =
-    ["cli", "agent", "eval", "report", "improve", "proposal", "feedback", "session", "ledger", "wiki", "config", "git"];
+const ORDER: [&str; 13] = [
+    "cli", "agent", "eval", "report", "improve", "proposal", "feedback", "search", "session", "ledger", "wiki", "config",
+    "git",
+];
 
 fn src() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")

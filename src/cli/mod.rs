@@ -39,6 +39,7 @@ mod man;
 pub mod proposal;
 mod review;
 mod run;
+mod search;
 mod session;
 mod session_start;
 mod status;
@@ -93,6 +94,7 @@ pub enum Command {
     #[command(flatten)]
     Short(proposal::Short),
     Run(run::Args),
+    Search(search::Args),
     Session(session::Args),
     Status(status::Args),
     Log(log::Args),
@@ -126,6 +128,7 @@ impl Command {
             Command::Proposal(args) => proposal::run(ctx, args),
             Command::Short(verb) => verb.run(ctx),
             Command::Run(args) => run::run(ctx, args),
+            Command::Search(args) => search::run(ctx, args),
             Command::Session(args) => session::run(ctx, args),
             Command::Status(args) => status::run(ctx, args),
             Command::Log(args) => log::run(ctx, args),

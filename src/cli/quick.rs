@@ -29,6 +29,7 @@ fn described(word: &str, next: Option<&str>) -> Option<clap::Command> {
         "improve" => of::<super::improve::Args>("improve"),
         "log" => of::<super::log::Args>("log"),
         "review" => of::<super::review::Args>("review"),
+        "search" => of::<super::search::Args>("search"),
         "session-start" => of::<super::session_start::Args>("session-start"),
         "status" => of::<super::status::Args>("status"),
         "worker" => of::<super::worker::Args>("worker"),
@@ -68,6 +69,7 @@ mod tests {
             "agent notify -- say -x {}",
             "session-start --hook",
             "review",
+            "search -v some words --kind note -n 3",
         ] {
             let whole = Cli::command().try_get_matches_from(args(line)).expect(line);
             let whole = Cli::from_arg_matches(&whole).expect(line);

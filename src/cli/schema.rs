@@ -52,6 +52,7 @@ pub const OUTPUTS: &[Output] = &[
     output::<super::proposal::rebase::Rebases>("rebased"),
     output::<super::proposal::drain::Drain>("drained"),
     output::<super::proposal::propose::Proposed>("proposed"),
+    output::<super::search::Results>("search"),
     output::<super::session::Shown>("session"),
     output::<crate::report::brief::Brief>("session-start"),
     output::<super::session::List>("sessions"),

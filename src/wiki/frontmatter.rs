@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::lines::{BOM, is_blank, lines};
 use super::page::{Frontmatter, Status};
-use super::{Kind, yaml};
+use super::{Kind, plain_yaml, yaml};
 
 /// Where a page's frontmatter stands in its bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,7 +61,8 @@ pub(super) fn body_start(page: &[u8]) -> usize {
 /// Reads the block's text. Never fails: a fault is part of what it says.
 pub(super) fn read(page: &[u8], block: &Block) -> Frontmatter {
     let text = String::from_utf8_lossy(&page[block.yaml.clone()]);
-    let mut front = match yaml::parse(&text) {
+    let parsed = plain_yaml::read(&text).map_or_else(|| yaml::parse(&text), |map| Ok(Value::Object(map)));
+    let mut front = match parsed {
         Ok(Value::Object(map)) => from_map(&map),
         Ok(Value::Null) => Frontmatter::default(),
         Ok(_) => faulty(&text, "the frontmatter is not a list of `key: value` lines".into(), 1, 1),

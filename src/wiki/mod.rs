@@ -11,6 +11,7 @@ pub mod merge;
 pub mod open;
 mod page;
 pub mod path;
+mod plain_yaml;
 pub mod protect;
 pub mod scope;
 pub mod section;

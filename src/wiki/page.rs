@@ -2,7 +2,7 @@
 
 use bstr::{BStr, BString, ByteSlice};
 
-use super::lines::lf;
+use super::lines::{is_blank, lf, lines};
 use super::{Kind, Layout, frontmatter, section, yaml};
 
 /// Where a page stands in its life (`status:`).
@@ -80,7 +80,7 @@ impl Page {
         let front = block.as_ref().map(|block| frontmatter::read(bytes, block)).unwrap_or_default();
         let start = block.as_ref().map_or_else(|| frontmatter::text_start(bytes), |block| block.body);
         let body = lf(&bytes[start..].to_str_lossy());
-        let title = front.title.clone().or_else(|| first_h1(bytes)).unwrap_or_else(|| stem(path));
+        let title = front.title.clone().or_else(|| first_h1(bytes, start)).unwrap_or_else(|| stem(path));
         let name = path.to_str_lossy();
         let kind = layout.kind_of(within(&name, scope_path)).or(front.kind);
         Page {
@@ -109,8 +109,19 @@ fn within<'p>(path: &'p str, scope_path: &str) -> &'p str {
     path.strip_prefix(scope_path).and_then(|rest| rest.strip_prefix('/')).unwrap_or(path)
 }
 
-/// The first H1's text, markdown marks kept.
-fn first_h1(bytes: &[u8]) -> Option<String> {
+/// The first H1's text, markdown marks kept. `body`: where the text begins.
+fn first_h1(bytes: &[u8], body: usize) -> Option<String> {
+    // Nearly always it is the first line, and no parser is needed to see that.
+    let first = lines(bytes, body).find(|line| !is_blank(&bytes[line.text.clone()]));
+    if let Some(text) = first.map(|line| &bytes[line.text])
+        && text.starts_with(b"# ")
+        && let Ok(text) = std::str::from_utf8(text)
+    {
+        let title = section::atx_text(text);
+        if !title.is_empty() {
+            return Some(title);
+        }
+    }
     section::headings(bytes)
         .into_iter()
         .find(|heading| heading.level == 1 && !heading.title.is_empty())

@@ -1,0 +1,17 @@
+//! Stems of English words.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use frostem::{Algorithm, Stemmer};
+
+static ENGLISH: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::new(Algorithm::English));
+
+/// The stem of a plain word in lower case; anything else as it is. The stems stand in stored indexes: when they
+/// change, [`store::VERSION`](super::store::VERSION) does.
+pub(super) fn stem(word: &str) -> Cow<'_, str> {
+    if word.len() < 3 || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        return Cow::Borrowed(word);
+    }
+    ENGLISH.stem(word)
+}

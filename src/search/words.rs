@@ -1,0 +1,262 @@
+//! Words of a text and the terms under which they are found.
+//!
+//! A word is a run without white space whose ends are letters or digits: `configured`, `OPENSSL_DIR`, `foo::bar`,
+//! `src/a/b.rs`, `v1.2.3`, `E0308`. A plain word is one term, its stem. Any other word is found whole, in lower case
+//! and never stemmed; by its inner parts that are themselves more than a plain word (`b.rs`); and by its smallest
+//! parts, each as a word of its own. What indexes and what asks use the same function, so both agree.
+
+use std::borrow::Cow;
+
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+use super::stem::stem;
+
+/// Longest term in bytes. What is longer is a hash, an encoded file or an address, which nobody types.
+const LONGEST: usize = 64;
+
+/// Most smallest parts of one word.
+const MOST_PARTS: u32 = 64;
+
+/// What joins the parts of a word.
+const JOINERS: &[u8] = b"_-./:+#\\'";
+
+/// A term of a word.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Term {
+    /// How it stands in the index.
+    pub text: String,
+    /// At which of the word's smallest parts it begins.
+    pub at: u32,
+    /// How many of them it covers; 1 for a smallest part.
+    pub parts: u32,
+}
+
+/// A word, taken apart.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Terms {
+    /// By place, the longer first; none twice at one place.
+    pub all: Vec<Term>,
+    /// How many smallest parts the word has.
+    pub parts: u32,
+}
+
+/// What a byte is to a word.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Gap,
+    Joiner,
+    Inner,
+    Wide,
+}
+
+const CLASSES: [Class; 256] = {
+    let mut classes = [Class::Gap; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        if (byte as u8).is_ascii_alphanumeric() {
+            classes[byte] = Class::Inner;
+        } else if byte >= 128 {
+            classes[byte] = Class::Wide;
+        }
+        byte += 1;
+    }
+    let mut at = 0;
+    while at < JOINERS.len() {
+        classes[JOINERS[at] as usize] = Class::Joiner;
+        at += 1;
+    }
+    classes
+};
+
+/// The words of a text with the places where they begin, in bytes.
+pub(super) fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let mut start = None;
+        let mut end = at;
+        while at < bytes.len() {
+            let (class, length) = class_at(text, at);
+            match class {
+                Class::Inner => {
+                    start.get_or_insert(at);
+                    end = at + length;
+                }
+                // Before a word and behind it they are punctuation.
+                Class::Joiner => {}
+                Class::Gap | Class::Wide => {
+                    if let Some(start) = start {
+                        return Some((start, &text[start..named_end(bytes, start, end)]));
+                    }
+                }
+            }
+            at += length;
+        }
+        start.map(|start| (start, &text[start..named_end(bytes, start, end)]))
+    })
+}
+
+/// The class of the character at a place and its length; never [`Class::Wide`].
+fn class_at(text: &str, at: usize) -> (Class, usize) {
+    let class = CLASSES[text.as_bytes()[at] as usize];
+    if class != Class::Wide {
+        return (class, 1);
+    }
+    let Some(c) = text[at..].chars().next() else { return (Class::Gap, 1) };
+    let class = match c {
+        '\u{2019}' => Class::Joiner,
+        c if c.is_alphanumeric() || is_combining_mark(c) => Class::Inner,
+        _ => Class::Gap,
+    };
+    (class, c.len_utf8())
+}
+
+/// `C++`, `C#` and `F#` keep what is punctuation elsewhere.
+fn named_end(bytes: &[u8], start: usize, end: usize) -> usize {
+    if end - start != 1 {
+        return end;
+    }
+    let rest = &bytes[end..];
+    let marks = if rest.starts_with(b"++") { 2 } else { usize::from(rest.starts_with(b"#")) };
+    let ends = rest.get(marks).is_none_or(|&byte| CLASSES[byte as usize] == Class::Gap);
+    if ends { end + marks } else { end }
+}
+
+/// Takes a word apart.
+pub(super) fn terms(word: &str) -> Terms {
+    let mut terms = Terms::default();
+    if word.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        terms.part(word);
+        return terms;
+    }
+    let word = folded(word);
+    if matches!(word.as_bytes(), [_, b'+', b'+'] | [_, b'#']) {
+        terms.push(word.to_lowercase(), 0, 1);
+        terms.parts = 1;
+        return terms;
+    }
+    // An address is found by its parts; whole, it is too rare to be worth its room.
+    let levels: &[&[u8]] = if word.contains("://") { &[b"/:\\"] } else { &[b"", b"/:\\", b"-.+#'"] };
+    terms.level(&word, levels);
+    terms.all.sort_by(|a, b| (a.at, b.parts, &a.text).cmp(&(b.at, a.parts, &b.text)));
+    terms.all.dedup_by(|a, b| a.at == b.at && a.text == b.text);
+    terms
+}
+
+impl Terms {
+    /// Splits at the joiners of the first level, and each piece at those of the next; every piece that is more than a
+    /// plain word is a term.
+    fn level(&mut self, text: &str, levels: &[&[u8]]) {
+        let Some((split, deeper)) = levels.split_first() else { return self.identifier(text) };
+        for piece in text.split(|c: char| c.is_ascii() && split.contains(&(c as u8))) {
+            let piece = piece.trim_matches(|c: char| c.is_ascii() && JOINERS.contains(&(c as u8)));
+            if piece.is_empty() {
+                continue;
+            }
+            let from = self.parts;
+            self.level(piece, deeper);
+            if self.parts - from > 1 {
+                self.whole(piece, from);
+            }
+        }
+    }
+
+    /// Splits at `_` and where the case changes.
+    fn identifier(&mut self, text: &str) {
+        for piece in text.split('_').filter(|piece| !piece.is_empty()) {
+            let from = self.parts;
+            let mut start = 0;
+            for hump in humps(piece) {
+                self.part(&piece[start..hump].to_lowercase());
+                start = hump;
+            }
+            self.part(&piece[start..].to_lowercase());
+            if self.parts - from > 1 {
+                self.whole(piece, from);
+            }
+        }
+    }
+
+    /// Several parts that stand together.
+    fn whole(&mut self, text: &str, from: u32) {
+        let lower = text.to_lowercase().replace('\\', "/");
+        let parts = self.parts - from;
+        // `getUsers` is also what somebody writes as `getusers`.
+        if lower.bytes().all(|byte| byte.is_ascii_lowercase()) {
+            self.push(stem(&lower).into_owned(), from, parts);
+        }
+        self.push(lower, from, parts);
+    }
+
+    /// A smallest part, in lower case.
+    fn part(&mut self, text: &str) {
+        if self.parts >= MOST_PARTS {
+            return;
+        }
+        if text.is_ascii() {
+            self.push(stem(text).into_owned(), self.parts, 1);
+            self.parts += 1;
+            return;
+        }
+        // Scripts without spaces are found by pairs of neighbours.
+        let mut rest = text;
+        while let Some(first) = rest.chars().next() {
+            let run = rest.find(|c| is_unspaced(c) != is_unspaced(first)).unwrap_or(rest.len());
+            let (piece, next) = rest.split_at(run);
+            rest = next;
+            if !is_unspaced(first) {
+                self.push(piece.to_owned(), self.parts, 1);
+                self.parts += 1;
+                continue;
+            }
+            let starts: Vec<usize> = piece.char_indices().map(|(at, _)| at).chain([piece.len()]).collect();
+            for pair in starts.windows(if starts.len() > 2 { 3 } else { 2 }) {
+                if let [from, .., to] = pair {
+                    self.push(piece[*from..*to].to_owned(), self.parts, 1);
+                    self.parts += 1;
+                }
+            }
+        }
+    }
+
+    fn push(&mut self, text: String, at: u32, parts: u32) {
+        if !text.is_empty() && text.len() <= LONGEST {
+            self.all.push(Term { text, at, parts });
+        }
+    }
+}
+
+/// Where in `getUserName`, `HTTPServer` a new word begins.
+fn humps(text: &str) -> Vec<usize> {
+    let mut found = Vec::new();
+    let mut before: [Option<char>; 2] = [None, None];
+    let mut at = 0;
+    for (next, c) in text.char_indices() {
+        if let [older, Some(last)] = before {
+            if last.is_lowercase() && c.is_uppercase() {
+                found.push(next);
+            } else if last.is_uppercase() && c.is_lowercase() && older.is_some_and(char::is_uppercase) {
+                found.push(at);
+            }
+        }
+        before = [before[1], Some(c)];
+        at = next;
+    }
+    found.dedup();
+    found
+}
+
+/// Without accents and typographic variants, apostrophes as one writes them on a keyboard and then left out of
+/// `don't` and `user's`.
+fn folded(word: &str) -> Cow<'_, str> {
+    if word.is_ascii() {
+        return if word.contains('\'') { Cow::Owned(word.replace('\'', "")) } else { Cow::Borrowed(word) };
+    }
+    Cow::Owned(word.nfkd().filter(|&c| !is_combining_mark(c) && c != '\'' && c != '\u{2019}').nfc().collect())
+}
+
+fn is_unspaced(c: char) -> bool {
+    matches!(c, '\u{e00}'..='\u{eff}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
+        | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
+}
