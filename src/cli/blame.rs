@@ -34,7 +34,7 @@ pub struct Args {
 
 pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
     let wiki = ctx.wiki()?;
-    let page = super::proposal::page_name(&wiki, &args.page);
+    let page = wiki.page_name(&args.page);
     let at = args.at.as_deref().map(|revision| super::commit(&wiki.repo, revision)).transpose()?;
     let found = blame(&wiki, &page, at)?;
     for fault in &found.faults {

@@ -88,7 +88,7 @@ pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
     let without_claims = !ctx.json && args.run.is_none() && args.session.is_none() && args.kind.is_none();
     let filter = Filter {
         proposal: args.proposal,
-        page: args.page.map(|page| super::proposal::page_name(&wiki, &page)),
+        page: args.page.map(|page| wiki.page_name(&page)),
         run: args.run,
         session: args.session,
         kind: args.kind,

@@ -18,7 +18,6 @@ mod quick;
 mod revision;
 mod sarif;
 pub mod schema;
-mod shown;
 mod table;
 
 mod bisect;
@@ -57,8 +56,9 @@ pub use error::{CliError, ErrorObject, Exit, Result};
 pub use output::Out;
 pub use progress::Progress;
 pub use revision::commit;
-pub use shown::{age, shown, shown_lines, span};
 pub use table::{Cell, Table};
+
+pub use crate::wiki::shown::{age, shown, shown_lines, span};
 
 /// Turns what coding agents did into knowledge that people have reviewed.
 ///

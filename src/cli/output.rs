@@ -5,8 +5,8 @@ use std::process::Child;
 
 use serde::Serialize;
 
-use super::shown::json_shown;
 use super::{CliError, Result};
+use crate::wiki::shown::json_shown;
 
 /// Where a command's output goes. Buffered: call [`Out::finish`] at the end, which flushes, waits for the pager, and
 /// tells whether everything arrived.

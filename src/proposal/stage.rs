@@ -156,7 +156,7 @@ pub fn stage(desk: &mut Desk, wiki: &Wiki, drafts: &[Draft], mut more: Append) -
                         .with("tip", change.to_string())
                         .with("base", base.to_string())
                         .with("seen", item.landing.as_ref().map(|landing| landing.commit.clone()))
-                        .with("deferred", lost.then_some("the wiki had it and lost it")),
+                        .with("deferred", if lost { Some(LOST.to_owned()) } else { draft.deferred.clone() }),
                 );
                 outcomes.push((draft.id.clone(), Staging::Reopened));
             } else {
@@ -251,6 +251,9 @@ pub fn released(desk: &Desk, wiki: &Wiki) -> Result<Vec<Draft>> {
     }
     Ok(drafts)
 }
+
+/// Why a person decides on a lesson that was accepted before.
+const LOST: &str = "the wiki had it and lost it";
 
 /// The actor of everything that the tool proposes by itself.
 pub const AUTO_IMPROVE: &str = "auto_improve";

@@ -2,10 +2,12 @@
 
 use std::collections::HashMap;
 
+use jiff::Timestamp;
+
 use super::landings::{Landing, Landings};
 use crate::git::{self, Oid};
 use crate::ledger::{self, Cache, Proposal, State, Status};
-use crate::wiki::Wiki;
+use crate::wiki::{Kind, Wiki};
 
 /// The prefix of the pending refs.
 pub const PENDING: &str = "refs/memory/pending/";
@@ -136,11 +138,56 @@ impl View {
         &id[..(longest + 1).max(7).min(id.len())]
     }
 
+    /// The proposals that are asked for, oldest first.
+    pub fn chosen(&self, wanted: &Wanted) -> Vec<&Item> {
+        let mut chosen: Vec<&Item> = self.items.iter().filter(|item| wanted.has(item)).collect();
+        chosen.sort_by(|a, b| (a.proposal.staged_at, a.id()).cmp(&(b.proposal.staged_at, b.id())));
+        chosen
+    }
+
     /// The open proposals, oldest first.
     pub fn open(&self) -> Vec<&Item> {
-        let mut open: Vec<&Item> = self.items.iter().filter(|item| item.status.is_open()).collect();
-        open.sort_by(|a, b| (a.proposal.staged_at, a.id()).cmp(&(b.proposal.staged_at, b.id())));
-        open
+        self.chosen(&Wanted::default())
+    }
+}
+
+/// Which proposals are asked for; by default those that are open.
+#[derive(Debug, Clone, Default)]
+pub struct Wanted {
+    /// In one of these states; none is named: open ones, or with `all` every one.
+    pub states: Vec<Status>,
+    /// In every state.
+    pub all: bool,
+    /// Of this lane.
+    pub lane: Option<String>,
+    /// For pages of this kind.
+    pub kind: Option<Kind>,
+    /// Of this scope.
+    pub scope: Option<String>,
+    /// For this page, or pages below this folder, relative to the wiki's root.
+    pub page: Option<String>,
+    /// Staged since then.
+    pub since: Option<Timestamp>,
+}
+
+impl Wanted {
+    fn has(&self, item: &Item) -> bool {
+        let proposal = &item.proposal;
+        let state = match &self.states[..] {
+            [] => self.all || item.status.is_open(),
+            states => states.contains(&item.status),
+        };
+        let below = |path: &str, folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+        let at = |page: &String| {
+            let page = page.trim_end_matches('/');
+            proposal.paths.iter().any(|path| path == page || below(path, page))
+        };
+        state
+            && self.lane.as_ref().is_none_or(|lane| *lane == proposal.lane)
+            && self.kind.is_none_or(|kind| kind.as_str() == proposal.kind)
+            && self.scope.as_ref().is_none_or(|scope| *scope == proposal.scope)
+            && self.since.is_none_or(|since| proposal.staged_at >= since)
+            && self.page.as_ref().is_none_or(at)
     }
 }
 

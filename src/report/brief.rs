@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::status;
 use crate::git::{self, Repo};
+use crate::wiki::shown::shown;
 use crate::wiki::{Kind, Wiki};
 
 /// What an agent should know of a wiki when a session begins.
@@ -50,6 +51,12 @@ pub struct Recent {
     /// Its title.
     pub title: String,
 }
+
+/// Most lines of all rules together.
+const RULE_LINES: usize = 14;
+
+/// Most characters of a line.
+const WIDTH: usize = 240;
 
 /// How many pages are named.
 const RECENT: usize = 8;
@@ -100,6 +107,67 @@ pub fn brief(wiki: &Wiki, scope: Option<&str>) -> git::Result<Brief> {
         rules,
         recent,
     })
+}
+
+impl Brief {
+    /// The text that an agent reads: about thirty lines, none longer than 240 characters, without what a terminal acts
+    /// on.
+    pub fn text(&self) -> String {
+        let count = |many: usize, what: &str| if many == 1 { format!("1 {what}") } else { format!("{many} {what}s") };
+        let place = if self.root.is_empty() { String::new() } else { format!(", in {}", shown(&self.root)) };
+        let pages = count(self.pages, "page");
+        let mut lines = vec![
+            format!(
+                "This project has a git-memory wiki of reviewed knowledge: {pages} on branch {}{place}.",
+                shown(&self.branch)
+            ),
+            format!("Search it before you investigate what may be known: {}", shown(&self.search)),
+            format!("Read a page: {}", shown(&self.read)),
+        ];
+        if !self.rules.is_empty() {
+            lines.push(String::new());
+            lines.push("Rules in force:".into());
+            let all: Vec<String> = self.rules.iter().flat_map(rule).collect();
+            lines.extend(all.iter().take(RULE_LINES).cloned());
+            if all.len() > RULE_LINES {
+                let paths: Vec<&str> = self.rules.iter().map(|rule| rule.path.as_str()).collect();
+                lines.push(format!("(cut; read all of them: {})", line(&paths.join(" "))));
+            }
+        }
+        if !self.recent.is_empty() {
+            lines.push(String::new());
+            lines.push("Pages that changed last:".into());
+            lines.extend(self.recent.iter().map(|page| line(&format!("- {}: {}", page.path, page.title))));
+        }
+        lines.push(String::new());
+        if self.pending > 0 {
+            let verb = if self.pending == 1 { "waits" } else { "wait" };
+            lines
+                .push(format!("{} {verb} for a person (`git memory proposal list`).", count(self.pending, "proposal")));
+        }
+        lines.push(
+            "Do not edit pages; propose with `git memory proposal propose`. Never accept: a person decides.".into(),
+        );
+        lines.join("\n")
+    }
+}
+
+/// A rule's title and its text; a heading that only repeats the title is left out.
+fn rule(rule: &Rule) -> Vec<String> {
+    let text = rule.text.lines().map(str::trim_end).filter(|text| !text.is_empty());
+    let text = text.filter(|text| text.trim_start_matches('#').trim() != rule.title);
+    std::iter::once(line(&format!("- {} ({})", rule.title, rule.path)))
+        .chain(text.map(|text| line(&format!("  {text}"))))
+        .collect()
+}
+
+/// One line of limited length without what a terminal acts on.
+fn line(text: &str) -> String {
+    let text = shown(text);
+    match text.char_indices().nth(WIDTH) {
+        Some((at, _)) => format!("{} …", &text[..at]),
+        None => text.into_owned(),
+    }
 }
 
 /// A page's path within its scope.

@@ -15,6 +15,7 @@ mod plain_yaml;
 pub mod protect;
 pub mod scope;
 pub mod section;
+pub mod shown;
 pub mod text;
 mod yaml;
 

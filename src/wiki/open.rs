@@ -1,6 +1,6 @@
 //! The wiki as it stands in its repository: branch, root, tip, settings.
 
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 use bstr::{BStr, BString, ByteSlice};
 
@@ -123,6 +123,14 @@ impl Wiki {
         }
         let rest = path.strip_prefix(self.root.as_bytes())?.strip_prefix(b"/")?;
         Some(rest.as_bstr())
+    }
+
+    /// A page as people name it, from the wiki's root or from the top of its repository: its path from the root.
+    pub fn page_name(&self, given: &str) -> String {
+        let given = Path::new(given).components().filter(|part| !matches!(part, Component::CurDir));
+        let given = given.collect::<PathBuf>().to_string_lossy().replace('\\', "/");
+        let inside = self.page_path(given.as_str().into()).filter(|_| !self.root.is_empty());
+        inside.map(|page| page.to_string()).unwrap_or(given)
     }
 
     /// The bytes of a page at the branch's tip.

@@ -76,7 +76,7 @@ pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
     };
     git = git.args(color).args(words.options).args([sides.before.to_string(), sides.after.to_string()]).arg("--");
     git = match words.paths {
-        Some(paths) => git.args(paths.iter().map(|page| sides.path(&super::page_name(&wiki, page)).to_string())),
+        Some(paths) => git.args(paths.iter().map(|page| sides.path(&wiki.page_name(page)).to_string())),
         None => git.args(item.proposal.paths.iter().map(|page| sides.path(page).to_string())),
     };
     // Names are names here, whatever wildcards they hold.

@@ -7,9 +7,9 @@ use serde::Serialize;
 
 use super::super::output::JsonList;
 use super::super::{Cell, Context, Exit, Meaning, Result, Table, age, shown};
-use super::row::{Row, marks};
 use crate::ledger::{self, Status};
-use crate::proposal::view::PENDING;
+use crate::proposal::row::{Row, marks};
+use crate::proposal::view::{PENDING, Wanted};
 use crate::proposal::{Item, View};
 use crate::wiki::{Kind, Wiki};
 
@@ -125,26 +125,15 @@ impl Args {
 }
 
 fn chosen<'v>(ctx: &Context, wiki: &Wiki, view: &'v View, args: &Args) -> Result<Vec<&'v Item>> {
-    let scope = super::scope(ctx, wiki)?;
-    let page = args.page.as_ref().map(|page| super::page_name(wiki, page));
-    let below = page.as_ref().map(|page| format!("{}/", page.trim_end_matches('/')));
-    let fits =
-        |path: &String| Some(path) == page.as_ref() || below.as_ref().is_some_and(|below| path.starts_with(below));
-    let mut items: Vec<&Item> = view
-        .items
-        .iter()
-        .filter(|item| match &args.status[..] {
-            [] => args.all || item.status.is_open(),
-            wanted => wanted.contains(&item.status),
-        })
-        .filter(|item| args.lane.as_ref().is_none_or(|lane| *lane == item.proposal.lane))
-        .filter(|item| args.kind.is_none_or(|kind| kind.as_str() == item.proposal.kind))
-        .filter(|item| scope.is_none_or(|scope| scope == item.proposal.scope))
-        .filter(|item| args.since.is_none_or(|since| item.proposal.staged_at >= since))
-        .filter(|item| page.is_none() || item.proposal.paths.iter().any(fits))
-        .collect();
-    items.sort_by(|a, b| (a.proposal.staged_at, a.id()).cmp(&(b.proposal.staged_at, b.id())));
-    Ok(items)
+    Ok(view.chosen(&Wanted {
+        states: args.status.clone(),
+        all: args.all,
+        lane: args.lane.clone(),
+        kind: args.kind,
+        scope: super::scope(ctx, wiki)?.map(str::to_owned),
+        page: args.page.as_ref().map(|page| wiki.page_name(page)),
+        since: args.since,
+    }))
 }
 
 fn table(wiki: &Wiki, view: &View, items: &[&Item]) -> Table {

@@ -13,10 +13,7 @@ pub mod rebase;
 pub mod reject;
 pub mod reopen;
 pub mod revert;
-mod row;
 pub mod show;
-
-use std::path::Path;
 
 use clap::{ArgMatches, FromArgMatches, Subcommand};
 
@@ -223,12 +220,4 @@ fn reason(ctx: &Context, given: Option<String>, question: &str) -> Result<Option
         None if super::ask::can_ask() && !ctx.json && !ctx.yes => super::ask::line(question),
         None => Ok(None),
     }
-}
-
-/// A page as people name it: relative to the wiki's root, or from the top of its repository.
-pub(super) fn page_name(wiki: &Wiki, given: &str) -> String {
-    let given = Path::new(given).components().filter(|part| !matches!(part, std::path::Component::CurDir));
-    let given = given.collect::<std::path::PathBuf>().to_string_lossy().replace('\\', "/");
-    let inside = wiki.page_path(given.as_str().into()).filter(|_| !wiki.root.is_empty()).map(|page| page.to_string());
-    inside.unwrap_or(given)
 }

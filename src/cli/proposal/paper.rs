@@ -3,8 +3,8 @@
 use std::io::Write;
 
 use super::super::{Context, Meaning, Result, age, shown, shown_lines};
-use super::row::{Row, marks};
 use crate::ledger::{self, Status};
+use crate::proposal::row::{Row, marks};
 use crate::proposal::{Item, PageChange, Sidecar, sidecar};
 use crate::wiki::Wiki;
 

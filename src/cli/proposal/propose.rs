@@ -8,12 +8,7 @@ use serde_json::{Value, json};
 
 use super::super::{CliError, Context, Exit, Meaning, Result, ask, shown};
 use super::editor::Draft as EditorFile;
-use crate::ledger::{Append, Event, EventKind, Status};
-use crate::proposal::context::{Author, Desktop};
-use crate::proposal::desk::Desk;
-use crate::proposal::stage::{Draft, Staging, stage};
-use crate::proposal::{ProposalId, Refusal};
-use crate::wiki::scope::Scope;
+use crate::proposal::propose::{Made, Writer, propose};
 use crate::wiki::{Kind, Wiki};
 
 /// Propose a page: a new one, or another text for one that exists.
@@ -74,27 +69,6 @@ pub struct Proposed {
     pub results: Vec<Made>,
 }
 
-/// What became of one.
-#[derive(Debug, Default, Serialize, schemars::JsonSchema)]
-pub struct Made {
-    /// The page.
-    pub path: String,
-    /// `staged`, `sighted` (known already), `reopened`, `held` (another waits for the same target) or `refused`.
-    pub outcome: String,
-    /// The proposal.
-    pub id: Option<String>,
-    /// Refused: the reason's word. Sighted: where the proposal stands.
-    pub code: Option<String>,
-    /// Why, in words.
-    pub message: Option<String>,
-    /// Held: the page, or page and section, that another proposal aims at.
-    pub target: Option<String>,
-    /// Held: that proposal.
-    pub behind: Option<String>,
-    /// What was mended on the way.
-    pub notes: Vec<String>,
-}
-
 pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
     let mut wiki = ctx.wiki()?;
     let raw = match &args.batch {
@@ -104,13 +78,17 @@ pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
     if raw.is_empty() {
         ctx.note("nothing was proposed: the batch is empty");
     }
-    let results = propose(ctx, &mut wiki, raw)?;
+    let scope = super::scope(ctx, &wiki)?.map(|name| wiki.scopes.named(name)).transpose()?.cloned();
+    let operator = wiki.repo.operator()?;
+    let by_hand = ask::under_agent().is_none();
+    let writer = Writer { person: operator.clone(), operator, by_hand, deferred: None };
+    let results = propose(&mut wiki, scope.as_ref(), &writer, raw)?;
     report(ctx, &wiki, results)
 }
 
 /// One candidate, as the options give it.
 fn single(ctx: &Context, wiki: &Wiki, args: Args) -> Result<Value> {
-    let path = super::page_name(wiki, &args.path.unwrap_or_default());
+    let path = wiki.page_name(&args.path.unwrap_or_default());
     let old = wiki.bytes(&path)?;
     let operation = args.operation.unwrap_or_else(|| if old.is_some() { "update" } else { "create" }.to_owned());
     let body = match &args.file {
@@ -187,150 +165,14 @@ fn text(bytes: &[u8]) -> Result<String> {
     })
 }
 
-/// Validates and stages.
-fn propose(ctx: &Context, wiki: &mut Wiki, raw: Vec<Result<Value, String>>) -> Result<Vec<Made>> {
-    let operator = wiki.repo.operator()?;
-    let by = operator.to_string();
-    let author = Author { by_person: ask::under_agent().is_none(), by: &by, run: None };
-    let mut desk = Desk::open(wiki)?;
-    let mut desktop = Desktop::load(wiki, &desk.view)?;
-    let mut results: Vec<Made> = Vec::new();
-    let mut drafts: Vec<(usize, Draft)> = Vec::new();
-    let mut more = Append::new(String::new());
-    for raw in raw {
-        let place = results.len();
-        let raw = match raw {
-            Ok(raw) => raw,
-            Err(why) => {
-                results.push(refused(String::new(), "not_json", why));
-                continue;
-            }
-        };
-        let path = raw["path"].as_str().unwrap_or_default().to_owned();
-        let scope = scope(ctx, wiki, &path)?.clone();
-        match validated(wiki, &mut desktop, &scope, author, complete(raw)) {
-            Ok(valid) => {
-                results.push(Made { path, notes: valid.notes.clone(), ..Made::default() });
-                let draft = Draft {
-                    scope: scope.name.clone(),
-                    lane: "manual".into(),
-                    author: operator.clone(),
-                    actor: by.clone(),
-                    operator: Some(operator.clone()),
-                    ..Draft::of(*valid)
-                };
-                drafts.push((place, draft));
-            }
-            Err(refusal) => results.push(match known(&desk, &refusal) {
-                Some((id, status, last)) => {
-                    let sighted = Event::new(EventKind::Sighted, &scope.name, &by);
-                    more.events.push(sighted.proposal(id.as_str()).operator(Some(&by)).after(Some(last)));
-                    sighting(refusal.path, &id, status)
-                }
-                None => refused(refusal.path, &refusal.code.to_string(), refusal.reason),
-            }),
-        }
-    }
-    let staged: Vec<Draft> = drafts.iter().map(|(_, draft)| draft.clone()).collect();
-    more.subject = match &staged[..] {
-        [one] => format!("memory: propose {}", one.id),
-        many => format!("memory: propose {} pages", many.len()),
-    };
-    let outcomes = stage(&mut desk, wiki, &staged, more)?;
-    for ((place, draft), (id, staging)) in drafts.into_iter().zip(outcomes) {
-        let notes = std::mem::take(&mut results[place].notes);
-        let path = draft.changes.first().map(|change| change.path.clone()).unwrap_or_default();
-        let done = |outcome: &str| Made {
-            path: path.clone(),
-            outcome: outcome.into(),
-            id: Some(id.to_string()),
-            notes,
-            ..Made::default()
-        };
-        results[place] = match staging {
-            Staging::Staged => done("staged"),
-            Staging::Reopened => done("reopened"),
-            Staging::Sighted(status) => sighting(path, &id, status),
-            Staging::Held { target, behind } => Made {
-                message: Some(format!("proposal {behind} waits for {target}; this one is staged when that is decided")),
-                target: Some(target),
-                behind: Some(behind),
-                ..done("held")
-            },
-        };
-    }
-    Ok(results)
-}
-
-/// What a person leaves unsaid.
-fn complete(mut raw: Value) -> Value {
-    if let Some(fields) = raw.as_object_mut() {
-        fields.entry("confidence").or_insert(json!(1.0));
-    }
-    raw
-}
-
-fn validated(
-    wiki: &Wiki,
-    desktop: &mut Desktop,
-    scope: &Scope,
-    author: Author<'_>,
-    raw: Value,
-) -> Result<Box<crate::proposal::validate::Valid>, Refusal> {
-    let candidate = desktop.normalise(wiki, scope, author, &raw)?;
-    for evidence in &candidate.evidence {
-        // A source that cannot be read is one that no quote stands in.
-        let _ = desktop.cite_source(wiki, &evidence.source);
-    }
-    // Each by itself: the limits of a run are not for what people hand in.
-    let (mut valid, mut refused) = desktop.validate(wiki, scope, author, vec![Ok(candidate)]);
-    match valid.pop() {
-        Some(valid) => Ok(Box::new(valid)),
-        None => Err(refused.pop().expect("validation answers for every candidate")),
-    }
-}
-
-fn scope<'w>(ctx: &Context, wiki: &'w Wiki, path: &str) -> Result<&'w Scope> {
-    Ok(match super::scope(ctx, wiki)? {
-        Some(name) => wiki.scopes.named(name)?,
-        None => wiki.scopes.of_page(path),
-    })
-}
-
-fn known(desk: &Desk, refusal: &Refusal) -> Option<(ProposalId, Status, ulid::Ulid)> {
-    let id = refusal.proposal.clone()?;
-    let item = desk.view.items.iter().find(|item| item.id() == id.as_str())?;
-    Some((id, item.status, item.proposal.last))
-}
-
-fn refused(path: String, code: &str, message: String) -> Made {
-    Made { path, outcome: "refused".into(), code: Some(code.to_owned()), message: Some(message), ..Made::default() }
-}
-
-fn sighting(path: String, id: &ProposalId, status: Status) -> Made {
-    Made {
-        path,
-        outcome: "sighted".into(),
-        id: Some(id.to_string()),
-        code: Some(status.to_string()),
-        message: Some(format!("the same was proposed before: {id} is {status}")),
-        ..Made::default()
-    }
-}
-
 fn report(ctx: &Context, wiki: &Wiki, results: Vec<Made>) -> Result<Exit> {
-    let well = |made: &Made| match made.outcome.as_str() {
-        "staged" | "reopened" => true,
-        "sighted" => made.code.as_deref() != Some(Status::Rejected.as_str()),
-        _ => false,
-    };
-    let all_well = results.iter().all(well);
+    let all_well = results.iter().all(Made::is_well);
     let view = super::view(wiki)?;
     let mut out = ctx.out();
     for made in &results {
         let id = made.id.as_deref().unwrap_or_default();
         let message = made.message.as_deref().unwrap_or_default();
-        if !well(made) {
+        if !made.is_well() {
             let code = made.code.as_deref().unwrap_or(&made.outcome);
             super::super::context::say("error: ", &format!("{}: {message} ({code})", made.path));
         } else if !ctx.json {

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::super::{CliError, Context, Exit, Meaning, Result};
 use super::paper::Paper;
-use super::row::{Full, Row};
+use crate::proposal::row::{Full, Row};
 use crate::proposal::sides::Sides;
 use crate::proposal::{self, Item, PageChange, Sidecar, View};
 use crate::wiki::Wiki;

@@ -1,9 +1,9 @@
-//! A proposal as `--json` prints it, and the marks beside it.
+//! A proposal as it is listed and shown, and the marks beside it.
 
 use serde::Serialize;
 
+use super::{Evidence, Item, Operation, PageChange, Sidecar, sidecar};
 use crate::ledger::Status;
-use crate::proposal::{Evidence, Item, Operation, PageChange, Sidecar, sidecar};
 use crate::wiki::{Edit, Kind, Wiki};
 
 /// A proposal in a list.
