@@ -104,7 +104,7 @@ pub fn run_locked(wiki: &mut Wiki, request: &Request) -> Result<Run, Error> {
 
 /// Everything between the claim and the record.
 fn work(wiki: &mut Wiki, run: &mut Run, sessions: &[session::Stored], journal: &Journal) -> Result<(), Error> {
-    let operator = (run.trigger == Trigger::Manual).then(|| wiki.repo.operator()).transpose()?;
+    let operator = run.trigger.is_asked().then(|| wiki.repo.operator()).transpose()?;
     let author = Person::parse(&wiki.config.settings.improve.proposal_actor)
         .ok_or_else(|| Error::Settings("improve.proposal_actor is not `Name <address>`".into()))?;
     let mut desk = Desk::open(wiki)?;
@@ -212,6 +212,10 @@ fn apply_policy(wiki: &mut Wiki, run: &mut Run) -> Result<(), Error> {
     if fresh.is_empty() {
         return Ok(());
     }
+    if run.trigger == Trigger::Agent {
+        run.waiting = fresh.into_iter().map(|id| (id, "an agent asked for the run".to_owned())).collect();
+        return Ok(());
+    }
     let Some(policy) = policy::of(&approval) else {
         run.waiting = fresh.into_iter().map(|id| (id, "approval.mode is none".to_owned())).collect();
         return Ok(());
@@ -317,7 +321,9 @@ fn begin(wiki: &Wiki, request: &Request, plan: Plan, state: RunState) -> Run {
         trigger: request.trigger,
         strategy: "default".into(),
         scope: request.scope.clone(),
-        operator: (request.trigger == Trigger::Manual)
+        operator: request
+            .trigger
+            .is_asked()
             .then(|| wiki.repo.operator().ok().map(|person| person.to_string()))
             .flatten(),
         version: env!("CARGO_PKG_VERSION").into(),

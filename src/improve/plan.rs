@@ -28,7 +28,7 @@ pub struct Request {
 /// The plan of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Plan {
-    /// `manual` or `post-commit`.
+    /// `manual`, `agent` or `post-commit`.
     pub mode: Trigger,
     /// What the wiki was when it was planned.
     pub snapshot: Snapshot,
@@ -139,7 +139,7 @@ pub fn plan(
     let mut skipped = Vec::new();
     let mut picked: Vec<(&Stored, &'static str)> = Vec::new();
     if request.sessions.is_empty() {
-        let automatic = request.trigger != Trigger::Manual;
+        let automatic = !request.trigger.is_asked();
         let mut removed = [0_usize; 5];
         for stored in &in_scope {
             let review = state.reviews.get(&stored.meta.id);
@@ -209,7 +209,7 @@ pub fn plan(
         }
     }
     let selected = picked.len();
-    let stage = (request.trigger != Trigger::Manual).then_some(settings.scheduler.max_sessions_per_tick);
+    let stage = (!request.trigger.is_asked()).then_some(settings.scheduler.max_sessions_per_tick);
     let limits = Limits { cli: request.max_sessions, stage, effective: request.max_sessions.or(stage) };
     limit(&mut picked, &limits, request, &mut gates);
     Ok(Plan {

@@ -14,6 +14,8 @@ use crate::proposal::{Refusal, message::one_line};
 pub enum Trigger {
     /// A person.
     Manual,
+    /// An agent, over MCP. No policy lands what such a run proposes.
+    Agent,
     /// A hook queued a commit, or a capture woke the worker.
     PostCommit,
 }
@@ -23,8 +25,14 @@ impl Trigger {
     pub fn as_str(self) -> &'static str {
         match self {
             Trigger::Manual => "manual",
+            Trigger::Agent => "agent",
             Trigger::PostCommit => "post-commit",
         }
+    }
+
+    /// Whether somebody asked for the run: it is theirs, and what is for machines that go by themselves does not count.
+    pub fn is_asked(self) -> bool {
+        self != Trigger::PostCommit
     }
 }
 
