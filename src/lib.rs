@@ -5,6 +5,8 @@
 
 pub mod cli;
 
+pub mod mcp;
+
 pub mod agent;
 pub mod eval;
 pub mod report;

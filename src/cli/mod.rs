@@ -35,6 +35,7 @@ mod init;
 mod lint;
 mod log;
 mod man;
+mod mcp;
 pub mod proposal;
 mod review;
 mod run;
@@ -107,6 +108,7 @@ pub enum Command {
     Hooks(hooks::Args),
     Agent(agent::Args),
     SessionStart(session_start::Args),
+    Mcp(mcp::Args),
     #[command(hide = true)]
     Hook(hook::Args),
     #[command(hide = true)]
@@ -141,6 +143,7 @@ impl Command {
             Command::Hooks(args) => hooks::run(ctx, args),
             Command::Agent(args) => agent::run(ctx, args),
             Command::SessionStart(args) => session_start::run(ctx, args),
+            Command::Mcp(args) => mcp::run(ctx, args),
             Command::Hook(args) => hook::run(ctx, args),
             Command::Worker(args) => worker::run(ctx, args),
             Command::Demo(args) => demo::run(ctx, args),

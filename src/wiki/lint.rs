@@ -6,14 +6,14 @@ use bstr::{BStr, BString, ByteSlice};
 use jiff::Timestamp;
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::lines::lines;
 use super::links::{self, Index, Resolved, Target};
 use super::{Kind, Layout, Page, frontmatter, open, path, section};
 
 /// How bad a finding is, mildest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// Worth knowing.

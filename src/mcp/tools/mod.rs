@@ -1,0 +1,136 @@
+//! The tools. Each is a type with its name, what it takes, what it answers, and how; [`TOOLS`] lists them.
+//!
+//! There is none that accepts, rejects or reverts a proposal: a person decides.
+
+mod improve;
+mod lint;
+mod proposals;
+mod propose;
+pub mod read;
+mod status;
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use super::answer::Said;
+use super::error::Error;
+use super::schema::{self, Shape};
+use crate::git::Person;
+use crate::wiki::Wiki;
+use crate::wiki::scope::{GLOBAL, Unresolved};
+
+/// What a tool does to the repository.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// Nothing that anybody would notice.
+    Reads,
+    /// It records something; one at a time.
+    Writes,
+}
+
+/// One call: where, and for whom.
+#[derive(Debug, Clone)]
+pub struct Call {
+    /// The folder that the server was started in.
+    pub dir: PathBuf,
+    /// The one scope that it serves, where it was started with one.
+    pub scope: Option<String>,
+    /// The agent that calls.
+    pub agent: Person,
+}
+
+impl Call {
+    /// The wiki as it stands now. It is opened for each call: it may have been made, moved or changed meanwhile.
+    pub fn wiki(&self) -> Result<Wiki, Error> {
+        Ok(Wiki::open(&self.dir)?)
+    }
+
+    /// The scope of a call: the one that it names, else the server's own; `None`: all.
+    ///
+    /// # Errors
+    /// When there is no such scope, or the server serves another one.
+    pub fn scope(&self, wiki: &Wiki, named: Option<&str>) -> Result<Option<String>, Error> {
+        if let (Some(own), Some(named)) = (&self.scope, named)
+            && own != named
+        {
+            return Err(Unresolved(format!("this server serves scope `{own}` alone, not `{named}`")).into());
+        }
+        let scope = named.or(self.scope.as_deref());
+        Ok(scope.map(|name| wiki.scopes.named(name)).transpose()?.map(|scope| scope.name.clone()))
+    }
+
+    /// Whether what belongs to a scope may be shown: it is the server's own, or everybody's.
+    pub fn may_show(&self, scope: &str) -> bool {
+        self.scope.as_deref().is_none_or(|own| own == scope || scope == GLOBAL)
+    }
+}
+
+/// A tool.
+trait Tool {
+    /// Its name.
+    const NAME: &'static str;
+    /// Its name for people.
+    const TITLE: &'static str;
+    /// What it does and when to use it, for the agent.
+    const ABOUT: &'static str;
+    /// What it does to the repository.
+    const EFFECT: Effect;
+    /// What it takes. It must refuse what it does not know.
+    type Input: DeserializeOwned + JsonSchema;
+    /// What it answers.
+    type Output: Serialize + JsonSchema;
+
+    /// Does it.
+    fn call(call: &Call, input: Self::Input) -> Result<Said<Self::Output>, Error>;
+}
+
+/// A tool as the server lists and calls it.
+pub struct Row {
+    /// Its name.
+    pub name: &'static str,
+    /// Its name for people.
+    pub title: &'static str,
+    /// What it does and when to use it.
+    pub about: &'static str,
+    /// What it does to the repository.
+    pub effect: Effect,
+    /// The schema of what it takes.
+    pub input: fn() -> Map<String, Value>,
+    /// The schema of what it answers.
+    pub output: fn() -> Map<String, Value>,
+    /// Calls it.
+    pub call: fn(&Call, Map<String, Value>) -> Result<Said<Value>, Error>,
+}
+
+const fn row<T: Tool>() -> Row {
+    Row {
+        name: T::NAME,
+        title: T::TITLE,
+        about: T::ABOUT,
+        effect: T::EFFECT,
+        input: || schema::of::<T::Input>(Shape::Input),
+        output: || schema::of::<T::Output>(Shape::Output),
+        call: |call, arguments| {
+            let input = serde_json::from_value(Value::Object(arguments))
+                .map_err(|error| Error::Arguments(format!("{} does not take these arguments: {error}", T::NAME)))?;
+            let said = T::call(call, input)?;
+            let value = serde_json::to_value(said.value)
+                .map_err(|error| Error::Arguments(format!("the answer cannot be written as JSON: {error}")))?;
+            Ok(Said { value, text: said.text, failed: said.failed })
+        },
+    }
+}
+
+/// The tools, in the order in which an agent meets them.
+pub const TOOLS: &[Row] = &[
+    row::<read::Read>(),
+    row::<propose::Propose>(),
+    row::<improve::Improve>(),
+    row::<proposals::Proposals>(),
+    row::<lint::Lint>(),
+    row::<status::Status>(),
+];
