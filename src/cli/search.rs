@@ -6,8 +6,9 @@ use clap::builder::PossibleValuesParser;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::revision::commit;
 use super::{CliError, Context, Exit, Meaning, Out, Result, shown};
-use crate::search::{self, Answer, Ask, Factors, Hit, Origin, Signals};
+use crate::search::{self, Answer, Ask, Factors, Hit, Origin, Pages, Signals};
 use crate::wiki::Kind;
 
 /// Search the pages of the wiki, best first.
@@ -19,7 +20,7 @@ use crate::wiki::Kind;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// What to look for
-    #[arg(value_name = "QUERY", required = true, allow_hyphen_values = true)]
+    #[arg(value_name = "QUERY", required = true)]
     query: Vec<String>,
 
     /// Pages of all scopes, instead of the one that this folder belongs to
@@ -113,10 +114,10 @@ pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
     let wiki = ctx.wiki()?;
     let scope = search::scope_here(&wiki, &ctx.dir, ctx.scope.as_deref(), args.all_scopes)?;
     let kinds: Vec<Kind> = args.kind.iter().filter_map(|word| Kind::parse(word)).collect();
-    let at = args.at.as_deref().map(|spec| wiki.repo.revision(spec)).transpose()?;
+    let at = args.at.as_deref().map(|revision| commit(&wiki.repo, revision)).transpose()?;
     let text = args.query.join(" ");
-    let ask = Ask { text: &text, scope: scope.as_deref(), kinds: &kinds, limit: args.limit, at };
-    let answer = search::search(&wiki, &ask, &Signals::default())?;
+    let ask = Ask { text: &text, scope: scope.as_deref(), kinds: &kinds, limit: args.limit };
+    let answer = Pages::at(&wiki, at)?.search(&ask, &Signals::default())?;
     tell_index(ctx, &answer);
     if ctx.json {
         ctx.print_json("search", &results(&answer, None, args.explain))?;

@@ -7,7 +7,7 @@ use bstr::BString;
 
 use crate::config::Priors;
 use crate::git::Oid;
-use crate::wiki::Kind;
+use crate::wiki::{Kind, Status};
 
 /// One search.
 #[derive(Debug, Clone)]
@@ -20,8 +20,6 @@ pub struct Ask<'a> {
     pub kinds: &'a [Kind],
     /// Most pages of the answer.
     pub limit: usize,
-    /// The commit or tree whose pages are searched; `None`: the branch's tip.
-    pub at: Option<Oid>,
 }
 
 /// What use and verdicts say about pages, by path relative to the wiki's root. A page that is absent is neutral.
@@ -98,6 +96,29 @@ pub struct Answer {
     pub unkept: Option<String>,
     /// What the person should know: a phrase that no page holds, words that were left out.
     pub notes: Vec<String>,
+}
+
+/// What an index knows of a page beside its words.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Facts {
+    /// Relative to the wiki's root.
+    pub path: BString,
+    /// Its title.
+    pub title: String,
+    /// Its kind; a page in no kind's folder that names none has none.
+    pub kind: Option<Kind>,
+    /// Its scope's name.
+    pub scope: String,
+    /// Its status.
+    pub status: Status,
+    /// `priority`, as its frontmatter has it.
+    pub priority: Option<u8>,
+    /// `pinned: true`
+    pub pinned: bool,
+    /// `description`; empty: none.
+    pub description: String,
+    /// Its blob.
+    pub blob: Oid,
 }
 
 /// Where the index of an answer came from.

@@ -68,11 +68,6 @@ impl<'b> Cursor<'b> {
     pub fn word(&mut self) -> Option<u32> {
         Some(u32::from_le_bytes(self.take(4)?.try_into().ok()?))
     }
-
-    /// One byte.
-    pub fn byte(&mut self) -> Option<u8> {
-        self.take(1).map(|byte| byte[0])
-    }
 }
 
 /// The number of four bytes at a place in a row of them.

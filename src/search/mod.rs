@@ -8,6 +8,7 @@ mod ask;
 mod build;
 mod bytes;
 mod index;
+mod names;
 mod order;
 mod query;
 mod score;
@@ -21,9 +22,9 @@ use std::path::Path;
 
 use bstr::{BStr, BString, ByteSlice};
 
-pub use ask::{Answer, Ask, Factors, Hit, Origin, Signals};
+pub use ask::{Answer, Ask, Factors, Facts, Hit, Origin, Signals};
 
-use self::index::Index;
+use self::index::{Index, Opened};
 use self::order::Candidate;
 use self::query::Query;
 use self::score::Found;
@@ -44,52 +45,96 @@ pub enum Error {
     NoWords,
 }
 
-/// Searches.
-///
-/// # Errors
-/// [`Error::NoWords`] for a query without a letter or a digit, [`Error::Git`] when the tree or a page of it cannot be
-/// read. An index that is missing, damaged or cannot be written is no error.
-pub fn search(wiki: &Wiki, ask: &Ask<'_>, signals: &Signals) -> Result<Answer, Error> {
-    let query = Query::read(ask.text);
-    if query.clauses.is_empty() {
-        return Err(Error::NoWords);
-    }
-    let tree = root_tree(wiki, ask.at)?;
-    let opened = Index::open(wiki, tree, ask.at.is_none())?;
-    let found = score::score(&opened.index, &query);
-    let mut pages = order::candidates(wiki, &opened.index, &found, ask, signals);
-    let candidates = pages.len();
-    // A prior lifts a page by two places at most: nothing below these can come into the answer.
-    pages.truncate(ask.limit.saturating_add(2));
-    let with_priors = order::with_priors(&mut pages);
-    let path = |n: &usize| pages[*n].doc.path.to_owned();
-    let shadow: Vec<BString> = with_priors.iter().take(ask.limit).map(path).collect();
-    let served: Vec<usize> = match signals.mode {
-        Priors::Serve => with_priors,
-        Priors::Shadow | Priors::Off => (0..pages.len()).collect(),
-    };
-    let mut hits = Vec::with_capacity(ask.limit.min(pages.len()));
-    for (place, n) in served.into_iter().take(ask.limit).enumerate() {
-        hits.push(hit(wiki, &query, &found, &pages[n], place + 1)?);
-    }
-    let notes = notes(&query, &found);
-    Ok(Answer { hits, shadow, candidates, tree, index: opened.origin, unkept: opened.unkept, notes })
+/// The pages of one tree, ready to be searched.
+pub struct Pages<'w> {
+    wiki: &'w Wiki,
+    opened: Opened,
 }
 
-/// The pages of a tree or commit that fit a query, best first, by their text alone: for comparing two trees.
-///
-/// # Errors
-/// As [`search`].
-pub fn rank(wiki: &Wiki, treeish: Oid, text: &str, limit: usize) -> Result<Vec<BString>, Error> {
-    let query = Query::read(text);
-    if query.clauses.is_empty() {
-        return Err(Error::NoWords);
+impl<'w> Pages<'w> {
+    /// The pages at a commit or tree; `None`: at the branch's tip, whose index is kept. An index that is missing,
+    /// damaged or cannot be written is no error.
+    ///
+    /// # Errors
+    /// When the tree or a page of it cannot be read.
+    pub fn at(wiki: &'w Wiki, treeish: Option<Oid>) -> Result<Pages<'w>, Error> {
+        let tree = root_tree(wiki, treeish)?;
+        Ok(Pages { wiki, opened: Index::open(wiki, tree, treeish.is_none())? })
     }
-    let opened = Index::open(wiki, root_tree(wiki, Some(treeish))?, false)?;
-    let found = score::score(&opened.index, &query);
-    let ask = Ask { text, scope: None, kinds: &[], limit, at: Some(treeish) };
-    let pages = order::candidates(wiki, &opened.index, &found, &ask, &Signals::default());
-    Ok(pages.into_iter().take(limit).map(|page| page.doc.path.to_owned()).collect())
+
+    /// Searches.
+    ///
+    /// # Errors
+    /// [`Error::NoWords`] for a query without a letter or a digit, [`Error::Git`] when a page cannot be read.
+    pub fn search(&self, ask: &Ask<'_>, signals: &Signals) -> Result<Answer, Error> {
+        let query = Query::read(ask.text);
+        if query.clauses.is_empty() {
+            return Err(Error::NoWords);
+        }
+        let found = score::score(&self.opened.index, &query);
+        let mut pages = order::candidates(self.wiki, &self.opened.index, &found, ask, signals);
+        let candidates = pages.len();
+        // A prior lifts a page by two places at most: nothing below these can come into the answer.
+        pages.truncate(ask.limit.saturating_add(2));
+        let with_priors = order::with_priors(&mut pages);
+        let without: Vec<usize> = (0..pages.len()).collect();
+        let (served, other) = match signals.mode {
+            Priors::Serve => (with_priors, without),
+            Priors::Shadow | Priors::Off => (without, with_priors),
+        };
+        let path = |n: usize| pages[n].doc.path.to_owned();
+        let mut hits = Vec::with_capacity(ask.limit.min(pages.len()));
+        for (place, n) in served.into_iter().take(ask.limit).enumerate() {
+            hits.push(hit(self.wiki, &query, &found, &pages[n], place + 1)?);
+        }
+        Ok(Answer {
+            hits,
+            shadow: other.into_iter().take(ask.limit).map(path).collect(),
+            candidates,
+            tree: self.opened.index.tree,
+            index: self.opened.origin.clone(),
+            unkept: self.opened.unkept.clone(),
+            notes: notes(&query, &found),
+        })
+    }
+
+    /// The pages that fit a query, best first, by their text alone: for comparing two trees.
+    ///
+    /// # Errors
+    /// As [`Pages::search`].
+    pub fn rank(&self, text: &str, limit: usize) -> Result<Vec<BString>, Error> {
+        let query = Query::read(text);
+        if query.clauses.is_empty() {
+            return Err(Error::NoWords);
+        }
+        let found = score::score(&self.opened.index, &query);
+        let ask = Ask { text, scope: None, kinds: &[], limit };
+        let pages = order::candidates(self.wiki, &self.opened.index, &found, &ask, &Signals::default());
+        Ok(pages.into_iter().take(limit).map(|page| page.doc.path.to_owned()).collect())
+    }
+
+    /// What the index knows of every page, by path. No page is read for it.
+    pub fn facts(&self) -> Vec<Facts> {
+        let mut all = Vec::new();
+        for (segment, dead) in self.opened.index.segments() {
+            for doc in (0..segment.docs).filter(|&doc| !dead.has(doc)).filter_map(|doc| segment.doc(doc)) {
+                let (kind, scope) = order::place(self.wiki, &doc);
+                all.push(Facts {
+                    path: doc.path.to_owned(),
+                    title: doc.title.to_owned(),
+                    kind,
+                    scope: scope.to_owned(),
+                    status: doc.status,
+                    priority: doc.priority,
+                    pinned: doc.pinned,
+                    description: doc.description.to_owned(),
+                    blob: Oid::try_from(doc.oid).unwrap_or_else(|_| self.wiki.repo.null_oid()),
+                });
+            }
+        }
+        all.sort_by(|a, b| a.path.cmp(&b.path));
+        all
+    }
 }
 
 /// The scope that a search from a folder means: the named one; with `all`, or where the wiki has but one, every page

@@ -123,14 +123,19 @@ fn stand_in<'i>(wiki: &'i Wiki, all: &mut Vec<Candidate<'i>>, heirs: Vec<(At, Do
 }
 
 fn candidate<'i>(wiki: &'i Wiki, at: At, doc: Doc<'i>, text: f64, stands_for: Option<&'i BStr>) -> Candidate<'i> {
+    let (kind, scope) = place(wiki, &doc);
+    Candidate { at, doc, kind, scope, text, utility: 1.0, prior: 0.0, moved: 0, stands_for }
+}
+
+/// A page's kind and scope: what its folder says, as the settings are now.
+pub(super) fn place<'i>(wiki: &'i Wiki, doc: &Doc<'_>) -> (Option<Kind>, &'i str) {
     let path = doc.path.to_str_lossy();
     let scope = wiki.scopes.of_page(&path);
     let local = match scope.path.is_empty() {
         true => &*path,
         false => path.strip_prefix(scope.path.as_str()).and_then(|rest| rest.strip_prefix('/')).unwrap_or(&path),
     };
-    let kind = wiki.layout.kind_of(local).or(doc.kind);
-    Candidate { at, doc, kind, scope: &scope.name, text, utility: 1.0, prior: 0.0, moved: 0, stands_for }
+    (wiki.layout.kind_of(local).or(doc.kind), &scope.name)
 }
 
 fn by_path(index: &Index) -> Paths<'_> {

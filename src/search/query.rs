@@ -4,7 +4,7 @@
 //! before a word too, is text: queries are pasted from error messages and command lines.
 
 use super::stem::stem;
-use super::words::{terms, words};
+use super::words::{Split, words};
 
 /// Most clauses of a query, and most bytes that are looked at: what is longer is a pasted file.
 const MOST_CLAUSES: usize = 128;
@@ -77,19 +77,19 @@ impl Query {
     }
 
     fn word(&mut self, word: &str) {
-        let terms = terms(word);
-        for term in terms.all {
-            let whole = term.parts == terms.parts;
-            let weight = if whole { 1.0 } else { PART };
-            let shown = if whole { word.to_owned() } else { term.text.clone() };
-            self.add(shown, Wanted::Term(term.text), weight);
+        let mut split = Split::default();
+        for (term, _, parts) in split.terms(word) {
+            let whole = parts == split.parts;
+            let shown = if whole { word.to_owned() } else { term.clone() };
+            self.add(shown, Wanted::Term(term), if whole { 1.0 } else { PART });
         }
     }
 
     fn phrase(&mut self, text: &str) {
+        let mut split = Split::default();
         let mut row = Vec::new();
         for (_, word) in words(text) {
-            row.extend(terms(word).all.into_iter().filter(|term| term.parts == 1).map(|term| term.text));
+            row.extend(split.terms(word).into_iter().filter(|(.., parts)| *parts == 1).map(|(term, ..)| term));
         }
         if row.len() > 1 {
             self.add(format!("\"{}\"", text.trim()), Wanted::Phrase(row), 1.0);

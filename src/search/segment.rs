@@ -3,7 +3,7 @@
 //! ```text
 //! pages, terms, and the lengths of the six parts     each a number of four bytes, little endian
 //! starts      where each page's record begins        four bytes each
-//! records     kind, status, blob, path, title, successor
+//! records     kind, status, pinned, priority, blob, path, title, successor, description
 //! lengths     words of each page                     four bytes each
 //! blocks      where each block of 16 terms begins    four bytes each
 //! names       blocks: where the first term's postings begin; then the terms in order, each with how much
@@ -48,6 +48,12 @@ pub(super) struct Doc<'b> {
     pub title: &'b str,
     /// The page that took its place, as written; empty: none.
     pub successor: &'b str,
+    /// Its description; empty: none.
+    pub description: &'b str,
+    /// Whether it is pinned.
+    pub pinned: bool,
+    /// Its priority, where it has one.
+    pub priority: Option<u8>,
 }
 
 /// Where a term stands.
@@ -93,20 +99,22 @@ impl<'b> Segment<'b> {
     pub fn doc(&self, doc: u32) -> Option<Doc<'b>> {
         let start = word_at(self.starts, doc)?;
         let mut cursor = Cursor::new(self.records.get(start as usize..)?);
-        let kind = cursor.byte()?;
-        let status = match cursor.byte()? {
-            1 => Status::Stale,
-            2 => Status::Superseded,
-            3 => Status::Retired,
-            _ => Status::Active,
-        };
+        let [kind, status, pinned, priority] = *cursor.take(4)? else { return None };
         Some(Doc {
             kind: usize::from(kind).checked_sub(1).and_then(|place| Kind::ALL.get(place).copied()),
-            status,
+            status: match status {
+                1 => Status::Stale,
+                2 => Status::Superseded,
+                3 => Status::Retired,
+                _ => Status::Active,
+            },
+            pinned: pinned == 1,
+            priority: priority.checked_sub(1),
             oid: cursor.text()?,
             path: cursor.text()?.as_bstr(),
             title: cursor.text()?.to_str().ok()?,
             successor: cursor.text()?.to_str().ok()?,
+            description: cursor.text()?.to_str().ok()?,
         })
     }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::query::{Query, Wanted};
-use super::words::{terms, words};
+use super::words::{Split, words};
 
 /// Longest passage in bytes.
 const LONGEST: usize = 180;
@@ -67,7 +67,7 @@ impl Marker {
             let begins = || self.begins.iter().find(|(begins, ..)| term.starts_with(begins)).map(|(_, n, count)| (*n, *count));
             self.terms.get(term).copied().or_else(begins)
         };
-        terms(word).all.iter().filter_map(|term| fits(&term.text)).max_by(|a, b| a.1.total_cmp(&b.1))
+        Split::default().terms(word).iter().filter_map(|(term, ..)| fits(term)).max_by(|a, b| a.1.total_cmp(&b.1))
     }
 
     /// The passage of a text that holds the most of the query; its beginning where it holds nothing.

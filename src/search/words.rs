@@ -21,24 +21,24 @@ const MOST_PARTS: u32 = 64;
 /// What joins the parts of a word.
 const JOINERS: &[u8] = b"_-./:+#\\'";
 
-/// A term of a word.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Term {
-    /// How it stands in the index.
-    pub text: String,
-    /// At which of the word's smallest parts it begins.
-    pub at: u32,
-    /// How many of them it covers; 1 for a smallest part.
+/// A word taken apart. One can be used for many words, so that nothing is allocated for each.
+#[derive(Debug, Default)]
+pub(super) struct Split {
+    text: String,
+    pieces: Vec<Piece>,
+    /// How many smallest parts the word has.
     pub parts: u32,
 }
 
-/// A word, taken apart.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Terms {
-    /// By place, the longer first; none twice at one place.
-    pub all: Vec<Term>,
-    /// How many smallest parts the word has.
-    pub parts: u32,
+/// A part of a word, or several that stand together.
+#[derive(Debug, Clone, Copy)]
+struct Piece {
+    from: usize,
+    to: usize,
+    /// At which of the smallest parts it begins.
+    at: u32,
+    /// How many of them it covers.
+    parts: u32,
 }
 
 /// What a byte is to a word.
@@ -123,42 +123,57 @@ fn named_end(bytes: &[u8], start: usize, end: usize) -> usize {
     if ends { end + marks } else { end }
 }
 
-/// Takes a word apart.
-pub(super) fn terms(word: &str) -> Terms {
-    let mut terms = Terms::default();
-    if word.bytes().all(|byte| byte.is_ascii_lowercase()) {
-        terms.part(word);
-        return terms;
+impl Split {
+    /// Takes a word apart.
+    pub fn read(&mut self, word: &str) {
+        self.text.clear();
+        self.pieces.clear();
+        self.parts = 0;
+        if word.bytes().all(|byte| byte.is_ascii_lowercase()) {
+            return self.part(word);
+        }
+        let word = &*folded(word);
+        if matches!(word.as_bytes(), [_, b'+', b'+'] | [_, b'#']) {
+            self.push(word, 1);
+            self.parts = 1;
+            return;
+        }
+        // An address is found by its parts; whole, it is too rare to be worth its room.
+        let levels: &[&[u8]] = if word.contains("://") { &[b"/:\\"] } else { &[b"", b"/:\\", b"-.+#'"] };
+        self.level(word, levels);
+        self.pieces.sort_unstable_by_key(|piece| (piece.at, u32::MAX - piece.parts));
+        self.pieces.dedup_by_key(|piece| (piece.at, piece.parts));
     }
-    let word = folded(word);
-    if matches!(word.as_bytes(), [_, b'+', b'+'] | [_, b'#']) {
-        terms.push(word.to_lowercase(), 0, 1);
-        terms.parts = 1;
-        return terms;
-    }
-    // An address is found by its parts; whole, it is too rare to be worth its room.
-    let levels: &[&[u8]] = if word.contains("://") { &[b"/:\\"] } else { &[b"", b"/:\\", b"-.+#'"] };
-    terms.level(&word, levels);
-    terms.all.sort_by(|a, b| (a.at, b.parts, &a.text).cmp(&(b.at, a.parts, &b.text)));
-    terms.all.dedup_by(|a, b| a.at == b.at && a.text == b.text);
-    terms
-}
 
-impl Terms {
+    /// The pieces in lower case, not stemmed, each with the place of its first smallest part and how many it covers; by
+    /// place, the longer first.
+    pub fn pieces(&self) -> impl Iterator<Item = (&str, u32, u32)> {
+        self.pieces.iter().map(|piece| (&self.text[piece.from..piece.to], piece.at, piece.parts))
+    }
+
+    /// The terms of a word, each with its place and how many of the smallest parts it covers.
+    pub fn terms(&mut self, word: &str) -> Vec<(String, u32, u32)> {
+        self.read(word);
+        let mut found = Vec::new();
+        for (piece, at, parts) in self.pieces() {
+            terms_of(piece, parts, |term| found.push((term.to_owned(), at, parts)));
+        }
+        found
+    }
+
     /// Splits at the joiners of the first level, and each piece at those of the next; every piece that is more than a
     /// plain word is a term.
     fn level(&mut self, text: &str, levels: &[&[u8]]) {
         let Some((split, deeper)) = levels.split_first() else { return self.identifier(text) };
-        for piece in text.split(|c: char| c.is_ascii() && split.contains(&(c as u8))) {
-            let piece = piece.trim_matches(|c: char| c.is_ascii() && JOINERS.contains(&(c as u8)));
+        let within = |c: char, set: &[u8]| c.is_ascii() && set.contains(&(c as u8));
+        for piece in text.split(|c: char| within(c, split)) {
+            let piece = piece.trim_matches(|c: char| within(c, JOINERS));
             if piece.is_empty() {
                 continue;
             }
             let from = self.parts;
             self.level(piece, deeper);
-            if self.parts - from > 1 {
-                self.whole(piece, from);
-            }
+            self.whole(piece, from);
         }
     }
 
@@ -167,35 +182,42 @@ impl Terms {
         for piece in text.split('_').filter(|piece| !piece.is_empty()) {
             let from = self.parts;
             let mut start = 0;
-            for hump in humps(piece) {
-                self.part(&piece[start..hump].to_lowercase());
-                start = hump;
+            let mut before: [Option<char>; 2] = [None, None];
+            let mut last = 0;
+            // A new part begins at each capital of `getUserName`, and before the last one of `HTTPServer`.
+            for (at, c) in piece.char_indices() {
+                let cut = match before {
+                    [_, Some(a)] if a.is_lowercase() && c.is_uppercase() => at,
+                    [Some(a), Some(b)] if a.is_uppercase() && b.is_uppercase() && c.is_lowercase() => last,
+                    _ => start,
+                };
+                if cut > start {
+                    self.part(&piece[start..cut]);
+                    start = cut;
+                }
+                before = [before[1], Some(c)];
+                last = at;
             }
-            self.part(&piece[start..].to_lowercase());
-            if self.parts - from > 1 {
-                self.whole(piece, from);
-            }
+            self.part(&piece[start..]);
+            self.whole(piece, from);
         }
     }
 
     /// Several parts that stand together.
     fn whole(&mut self, text: &str, from: u32) {
-        let lower = text.to_lowercase().replace('\\', "/");
-        let parts = self.parts - from;
-        // `getUsers` is also what somebody writes as `getusers`.
-        if lower.bytes().all(|byte| byte.is_ascii_lowercase()) {
-            self.push(stem(&lower).into_owned(), from, parts);
+        if self.parts > from + 1 && self.pieces.last().is_none_or(|last| (last.at, last.parts) != (from, self.parts - from)) {
+            let parts = self.parts - from;
+            self.add(text, from, parts);
         }
-        self.push(lower, from, parts);
     }
 
-    /// A smallest part, in lower case.
+    /// A smallest part.
     fn part(&mut self, text: &str) {
         if self.parts >= MOST_PARTS {
             return;
         }
         if text.is_ascii() {
-            self.push(stem(text).into_owned(), self.parts, 1);
+            self.push(text, 1);
             self.parts += 1;
             return;
         }
@@ -206,45 +228,53 @@ impl Terms {
             let (piece, next) = rest.split_at(run);
             rest = next;
             if !is_unspaced(first) {
-                self.push(piece.to_owned(), self.parts, 1);
+                self.push(piece, 1);
                 self.parts += 1;
                 continue;
             }
             let starts: Vec<usize> = piece.char_indices().map(|(at, _)| at).chain([piece.len()]).collect();
             for pair in starts.windows(if starts.len() > 2 { 3 } else { 2 }) {
                 if let [from, .., to] = pair {
-                    self.push(piece[*from..*to].to_owned(), self.parts, 1);
+                    self.push(&piece[*from..*to], 1);
                     self.parts += 1;
                 }
             }
         }
     }
 
-    fn push(&mut self, text: String, at: u32, parts: u32) {
-        if !text.is_empty() && text.len() <= LONGEST {
-            self.all.push(Term { text, at, parts });
+    fn push(&mut self, text: &str, parts: u32) {
+        self.add(text, self.parts, parts);
+    }
+
+    fn add(&mut self, text: &str, at: u32, parts: u32) {
+        let from = self.text.len();
+        if text.is_ascii() {
+            self.text.push_str(text);
+            self.text[from..].make_ascii_lowercase();
+        } else {
+            self.text.extend(text.chars().flat_map(char::to_lowercase));
+        }
+        if self.text.len() - from > LONGEST {
+            self.text.truncate(from);
+        } else {
+            self.pieces.push(Piece { from, to: self.text.len(), at, parts });
         }
     }
 }
 
-/// Where in `getUserName`, `HTTPServer` a new word begins.
-fn humps(text: &str) -> Vec<usize> {
-    let mut found = Vec::new();
-    let mut before: [Option<char>; 2] = [None, None];
-    let mut at = 0;
-    for (next, c) in text.char_indices() {
-        if let [older, Some(last)] = before {
-            if last.is_lowercase() && c.is_uppercase() {
-                found.push(next);
-            } else if last.is_uppercase() && c.is_lowercase() && older.is_some_and(char::is_uppercase) {
-                found.push(at);
-            }
-        }
-        before = [before[1], Some(c)];
-        at = next;
+/// The terms of a piece that covers so many parts: of a smallest part its stem, of several together what they are.
+pub(super) fn terms_of(piece: &str, parts: u32, mut each: impl FnMut(&str)) {
+    if parts == 1 {
+        return each(&stem(piece));
     }
-    found.dedup();
-    found
+    // `getUsers` is also what somebody writes as `getusers`.
+    if piece.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        let stem = stem(piece);
+        if stem != piece {
+            each(&stem);
+        }
+    }
+    each(piece);
 }
 
 /// Without accents and typographic variants, apostrophes as one writes them on a keyboard and then left out of

@@ -108,6 +108,7 @@ fn from_map(map: &serde_json::Map<String, Value>) -> Frontmatter {
             "when_to_use" => front.when_to_use = text(value),
             "tags" => front.tags = tags(value),
             "status" => front.status = text(value).map(|word| status(&word)).unwrap_or_default(),
+            "priority" => front.priority = text(value).and_then(|number| number.parse().ok()),
             "expires_at" => front.expires_at = text(value),
             "supersedes" => front.supersedes = links(value),
             "superseded_by" => front.superseded_by = links(value).into_iter().next(),

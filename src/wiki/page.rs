@@ -38,6 +38,8 @@ pub struct Frontmatter {
     pub owner: Option<String>,
     /// `pinned`
     pub pinned: bool,
+    /// `priority`, a whole number
+    pub priority: Option<u8>,
     /// `slot_kind: invariant`
     pub invariant: bool,
     /// `expires_at`, as written
