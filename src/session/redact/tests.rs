@@ -198,11 +198,12 @@ fn every_token_of_the_table_is_found_whole_and_its_prefix_alone_stays() {
 fn every_token_of_the_table_is_found_where_a_line_break_parts_it() {
     let redactor = redactor();
     let mut runner = runner();
+    let mut bad = Vec::new();
     for (kind, word, rest, digit) in table::TABLE {
         let shape = proptest::string::string_regex(&rest.replace(r"\b", "")).unwrap();
-        let random = |runner: &mut TestRunner| shape.new_tree(runner).unwrap().current();
-        let random = (0..40).map(|_| random(&mut runner)).find(|r| !digit || r.bytes().any(|b| b.is_ascii_digit()));
-        let random = random.unwrap();
+        // Base64 is padded at its end only.
+        let mut randoms = (0..40).map(|_| shape.new_tree(&mut runner).unwrap().current().replace('=', "x"));
+        let random = randoms.find(|r| !digit || r.bytes().any(|b| b.is_ascii_digit())).unwrap();
         let token = format!("{word}{random}");
         for at in 1..token.len() {
             // What reads like words is taken for them.
@@ -218,13 +219,14 @@ fn every_token_of_the_table_is_found_where_a_line_break_parts_it() {
             ] {
                 let text = format!("{front}{}{parting}{}{back}", &token[..at], &token[at..]);
                 let clean = redactor.redact(&text);
-                let pieces = random.as_bytes().windows(12).map(|piece| std::str::from_utf8(piece).unwrap());
-                let left: Vec<&str> = pieces.filter(|piece| clean.contains(*piece)).collect();
-                assert!(left.is_empty(), "{kind}: {left:?} of {text:?} in {clean:?}");
-                assert!(clean.starts_with(front) && clean.ends_with(back), "{kind}: {clean:?}");
+                let mut pieces = random.as_bytes().windows(12).map(|piece| std::str::from_utf8(piece).unwrap());
+                if pieces.any(|piece| clean.contains(piece)) || !clean.starts_with(front) || !clean.ends_with(back) {
+                    bad.push(format!("{kind}: {text:?} became {clean:?}"));
+                }
             }
         }
     }
+    assert!(bad.is_empty(), "{} of them: {:#?}", bad.len(), &bad[..bad.len().min(40)]);
 }
 
 #[test]
