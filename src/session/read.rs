@@ -2,7 +2,7 @@
 //!
 //! A reader is a function from a buffered source to sessions. A further format adds a variant to [`From`] and to
 //! [`Agent`](super::Agent), its lines to `recognise` and `read`, and its reader beside the others; redaction, cutting
-//! and numbering are in `builder`, which every reader uses.
+//! and numbering are in `builder`, which every reader uses. Files that grow are read on by `resume`.
 
 use std::collections::HashMap;
 use std::fs::File;
