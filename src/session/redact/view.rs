@@ -45,7 +45,7 @@ struct Builder<'t> {
 
 impl<'t> Builder<'t> {
     fn new(text: &'t str) -> Builder<'t> {
-        Builder { text, view: View { text: String::with_capacity(text.len()), pieces: Vec::new() }, done: 0 }
+        Builder { text, view: View { text: String::new(), pieces: Vec::new() }, done: 0 }
     }
 
     /// `start..end` becomes this character, or nothing.
@@ -60,6 +60,8 @@ impl<'t> Builder<'t> {
 
     fn keep(&mut self, to: usize) {
         if to > self.done {
+            // Most texts have nothing to replace, and need no room.
+            self.view.text.reserve(self.text.len() - self.done);
             self.view.pieces.push(Piece { at: self.view.text.len(), from: self.done, whole: 0 });
             self.view.text.push_str(&self.text[self.done..to]);
         }
@@ -233,7 +235,7 @@ fn indentation(line: &str) -> usize {
 
 /// Text without terminal escape sequences (CSI, OSC and two-byte ones).
 pub(super) fn without_escapes(text: &str) -> Cow<'_, str> {
-    if !text.contains(['\u{1b}', '\u{9b}']) {
+    if !text.as_bytes().contains(&0x1b) && !text.contains('\u{9b}') {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len());
