@@ -163,7 +163,8 @@ impl Repo {
         loop {
             let git = self
                 .git()
-                .args(["-c", "core.fsync=objects,reference", "update-ref", "-m", reflog, "--stdin", "-z"])
+                .args(["-c", "core.fsync=objects,reference", "-c", "core.warnAmbiguousRefs=false"])
+                .args(["update-ref", "-m", reflog, "--stdin", "-z"])
                 .stdin(input.clone());
             let line = git.line();
             let output = git.output()?;
