@@ -14,7 +14,7 @@ use super::view::PENDING;
 use super::{Evidence, Item, Operation, PageChange, ProposalId, Sidecar};
 use crate::git::{Batch, Entry, Mode, NewCommit, Oid, Person, RefEdit};
 use crate::ledger::{self, Append, Event, EventKind, Status};
-use crate::wiki::{Edit, EditOp, Kind, Wiki};
+use crate::wiki::{Edit, EditOp, Kind, Wiki, priority};
 
 /// A change that passed validation, ready to be staged.
 #[derive(Debug, Clone)]
@@ -341,7 +341,7 @@ fn files(wiki: &Wiki, base: Oid, draft: &Draft) -> Result<Vec<(String, Vec<u8>)>
         notes: draft.notes.clone(),
         deferred: draft.deferred.clone(),
         staged_at: ledger::now(),
-        priority: Some(priority(draft.kind)),
+        priority: Some(priority::of_kind(draft.kind)),
     };
     let folder = folder(draft.id.as_str());
     let mut files = vec![(format!("{folder}/sidecar.md"), sidecar.render(&draft.changes).into_bytes())];
@@ -354,17 +354,6 @@ fn files(wiki: &Wiki, base: Oid, draft: &Draft) -> Result<Vec<(String, Vec<u8>)>
         }
     }
     Ok(files)
-}
-
-/// 3 (can wait) to 7 (look at it first), from the kind.
-fn priority(kind: Kind) -> u8 {
-    match kind {
-        Kind::Rule => 7,
-        Kind::Decision => 6,
-        Kind::Gotcha | Kind::Procedure => 5,
-        Kind::Concept => 4,
-        Kind::Note | Kind::Slot | Kind::Session => 3,
-    }
 }
 
 /// What a draft aims at: `page`, or `page#section` for an edit of a section.

@@ -12,6 +12,7 @@ pub mod open;
 mod page;
 pub mod path;
 mod plain_yaml;
+pub mod priority;
 pub mod protect;
 pub mod scope;
 pub mod section;

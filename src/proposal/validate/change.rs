@@ -10,7 +10,7 @@ use crate::wiki::compose;
 use crate::wiki::edit::{self, EditFault};
 use crate::wiki::section::sections;
 use crate::wiki::text::{fold_space, normal};
-use crate::wiki::{Edit, EditOp, Kind, Page};
+use crate::wiki::{Edit, EditOp, Kind, Page, priority};
 
 /// A page's bytes on both sides of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -264,8 +264,13 @@ fn new_page(candidate: &Candidate, body: &str, context: &Context<'_>) -> Result<
         generated.insert("run".into(), json!(run));
     }
     generated.insert("proposal".into(), json!(id_of(context.scope, candidate).as_str()));
-    let mut front: Vec<(&str, Value)> =
-        vec![("title", json!(candidate.title)), ("kind", json!(candidate.kind.as_str()))];
+    let mut front: Vec<(&str, Value)> = vec![
+        ("title", json!(candidate.title)),
+        ("kind", json!(candidate.kind.as_str())),
+        ("tier", json!(candidate.kind.tier())),
+        ("priority", json!(priority::infer(candidate.kind, body))),
+        ("priority_by", json!("inferred")),
+    ];
     if !sources.is_empty() {
         front.push(("sources", json!(sources)));
     }
