@@ -145,6 +145,7 @@ fn op_word(op: EditOp) -> &'static str {
         EditOp::AddSection => "add_section",
         EditOp::ReplaceSection => "replace_section",
         EditOp::SetField => "set_field",
+        EditOp::ReplaceText => "replace_text",
     }
 }
 

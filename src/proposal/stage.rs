@@ -358,7 +358,8 @@ fn files(wiki: &Wiki, base: Oid, draft: &Draft) -> Result<Vec<(String, Vec<u8>)>
 
 /// What a draft aims at: `page`, or `page#section` for an edit of a section.
 fn targets(draft: &Draft) -> Vec<String> {
-    let sections = draft.edits.iter().filter(|edit| edit.op != EditOp::SetField && !edit.anchor.is_empty());
+    let by_heading = |edit: &&Edit| !matches!(edit.op, EditOp::SetField | EditOp::ReplaceText);
+    let sections = draft.edits.iter().filter(by_heading).filter(|edit| !edit.anchor.is_empty());
     let by_section = !draft.edits.is_empty() && sections.clone().count() == draft.edits.len();
     match (by_section, draft.changes.first()) {
         (true, Some(change)) => {

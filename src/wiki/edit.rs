@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use bstr::ByteSlice;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +17,8 @@ use super::{field, frontmatter};
 pub struct Edit {
     /// What to do.
     pub op: EditOp,
-    /// The heading (`## Fix`), or for `set_field` the frontmatter key. Empty with `append`: the end of the page.
+    /// The heading (`## Fix`), for `set_field` the frontmatter key, for `replace_text` the text that stands there.
+    /// Empty with `append`: the end of the page.
     #[serde(default)]
     pub anchor: String,
     /// For `replace_section`: the SHA-256 of the section as it was read.
@@ -38,6 +40,8 @@ pub enum EditOp {
     ReplaceSection,
     /// A frontmatter key gets a value.
     SetField,
+    /// Another text for one that stands in the body exactly once.
+    ReplaceText,
 }
 
 /// Why an edit cannot be applied.
@@ -55,6 +59,12 @@ pub enum EditFault {
     /// `add_section` whose heading has another level than its anchor's.
     #[error("`{0}` is not at the level of its anchor")]
     HeadingLevelMismatch(String),
+    /// The body does not hold the text that is to be replaced.
+    #[error("the text `{0}` does not stand there")]
+    TextNotFound(String),
+    /// It holds it more than once.
+    #[error("the text `{0}` stands there more than once")]
+    TextRepeated(String),
     /// The edit brings an H1, or aims at one.
     #[error("an edit may not touch or add an H1")]
     ExtraH1,
@@ -88,7 +98,8 @@ fn apply_one(page: &[u8], edit: &Edit) -> Result<Vec<u8>, EditFault> {
     if edit.op == EditOp::SetField {
         return field::set(page, edit.anchor.trim(), &field::value_of(edit.anchor.trim(), &edit.content));
     }
-    let Splice { range, text } = plan(page, edit)?;
+    let planned = if edit.op == EditOp::ReplaceText { exchange(page, edit) } else { plan(page, edit) };
+    let Splice { range, text } = planned?;
     let new = [&page[..range.start], text.as_bytes(), &page[range.end..]].concat();
     check_structure(page, &new, &range)?;
     Ok(new)
@@ -124,8 +135,24 @@ fn plan(page: &[u8], edit: &Edit) -> Result<Splice, EditFault> {
             }
             replacement(page, target, content)
         }
-        EditOp::SetField => Err(EditFault::AnchorNotFound(anchor.to_owned())),
+        EditOp::SetField | EditOp::ReplaceText => Err(EditFault::AnchorNotFound(anchor.to_owned())),
     }
+}
+
+/// The one place in the body where the text stands, with the page's own line ends, and what comes there.
+fn exchange(page: &[u8], edit: &Edit) -> Result<Splice, EditFault> {
+    let eol = Eol::of(page);
+    let (old, new) = (eol.apply(&super::lines::lf(&edit.anchor)), eol.apply(&super::lines::lf(&edit.content)));
+    if old.trim().is_empty() || old == new {
+        return Err(EditFault::NoChange);
+    }
+    let start = frontmatter::body_start(page);
+    let shown = || edit.anchor.chars().take(80).collect::<String>();
+    let at = page[start..].find(old.as_bytes()).ok_or_else(|| EditFault::TextNotFound(shown()))? + start;
+    if page[at + 1..].find(old.as_bytes()).is_some() {
+        return Err(EditFault::TextRepeated(shown()));
+    }
+    Ok(Splice { range: at..at + old.len(), text: new.to_string() })
 }
 
 /// The one section that the anchor names: by level and text, or by text alone where the anchor has no marks.
@@ -216,7 +243,9 @@ fn at_the_end(page: &[u8], op: EditOp, content: &Content) -> Result<Splice, Edit
     match op {
         EditOp::Append => {}
         EditOp::AddSection => content.one_section(2)?,
-        EditOp::ReplaceSection | EditOp::SetField => return Err(EditFault::AnchorNotFound(String::new())),
+        EditOp::ReplaceSection | EditOp::SetField | EditOp::ReplaceText => {
+            return Err(EditFault::AnchorNotFound(String::new()));
+        }
     }
     refuse_duplicates(&sections, content, 2)?;
     Ok(insertion(page, frontmatter::body_start(page)..page.len(), content))

@@ -78,7 +78,9 @@ fn is_date(text: &str) -> bool {
 }
 
 fn is_printable(c: char) -> bool {
-    (' '..='~').contains(&c) || (c >= '\u{a1}' && c.is_alphanumeric()) || matches!(c, '–' | '—' | '‘' | '’' | '“' | '”' | '…' | '→')
+    (' '..='~').contains(&c)
+        || (c >= '\u{a1}' && c.is_alphanumeric())
+        || matches!(c, '–' | '—' | '‘' | '’' | '“' | '”' | '…' | '→')
 }
 
 /// Words that may be more than a text.
@@ -107,9 +109,34 @@ mod tests {
     #[test]
     fn what_could_mean_something_else_is_left_to_the_parser() {
         for text in [
-            "a: b: c", "a: 1", "a: yes", "a: &x b", "a: *x", "a: !t b", "a: |\n  b", "a: b # c", "a: b\n  c", "a: {b: c}",
-            "a: [[b]]", "a: \"b\\n\"", "a: 'it''s'", "a: b\na: c", "a:b", "- a", "a:\n  - b\n - c", "a:\n  b: c", "a: #b",
-            "a: @b", "a: `b`", "a: %b", "a: -", "a: ~", "a:\n- b: c", "", "a: [b, [c]]", "a: [b, ]",
+            "a: b: c",
+            "a: 1",
+            "a: yes",
+            "a: &x b",
+            "a: *x",
+            "a: !t b",
+            "a: |\n  b",
+            "a: b # c",
+            "a: b\n  c",
+            "a: {b: c}",
+            "a: [[b]]",
+            "a: \"b\\n\"",
+            "a: 'it''s'",
+            "a: b\na: c",
+            "a:b",
+            "- a",
+            "a:\n  - b\n - c",
+            "a:\n  b: c",
+            "a: #b",
+            "a: @b",
+            "a: `b`",
+            "a: %b",
+            "a: -",
+            "a: ~",
+            "a:\n- b: c",
+            "",
+            "a: [b, [c]]",
+            "a: [b, ]",
         ] {
             assert_eq!(read(text), None, "{text:?}");
         }

@@ -300,6 +300,8 @@ fn fault_of(fault: EditFault) -> Fault {
     let (code, next) = match &fault {
         EditFault::AnchorNotFound(_) => (ReasonCode::AnchorNotFound, "name a heading as it stands in the page"),
         EditFault::DuplicateAnchor(_) => (ReasonCode::DuplicateAnchor, "name a heading that stands there once"),
+        EditFault::TextNotFound(_) => (ReasonCode::AnchorNotFound, "give it as it stands in the page's body"),
+        EditFault::TextRepeated(_) => (ReasonCode::DuplicateAnchor, "give more of what stands around it"),
         EditFault::SectionHashMismatch(_) => (ReasonCode::SectionHashMismatch, "read the page again"),
         EditFault::HeadingLevelMismatch(_) => (ReasonCode::HeadingLevelMismatch, "give it the level of its anchor"),
         EditFault::SwallowsHeading(_) => (ReasonCode::HeadingLevelMismatch, "nothing below an edit may change"),

@@ -292,3 +292,27 @@ proptest! {
         let _ = apply(&bytes, &[edit(EditOp::SetField, "title", "x")]);
     }
 }
+
+#[test]
+fn a_text_that_stands_there_once_is_replaced_and_every_other_byte_stays() {
+    let exchange = |page: &[u8], old: &str, new: &str| {
+        let edit = Edit { op: EditOp::ReplaceText, anchor: old.into(), section_sha256: None, content: new.into() };
+        apply(page, &[edit])
+    };
+    let page = b"\xef\xbb\xbf---\r\ntitle: port 1\r\n---\r\n# Ports\r\n\r\nThe port is 1.\r\nSee 2,\r\nand 2.\r\n";
+    let after = exchange(page, "The port is 1.\nSee", "The port is 5433.\nLook at").unwrap();
+    let expected =
+        "\u{feff}---\r\ntitle: port 1\r\n---\r\n# Ports\r\n\r\nThe port is 5433.\r\nLook at 2,\r\nand 2.\r\n";
+    assert_eq!(after, expected.as_bytes());
+    assert_eq!(exchange(page, "port is 3", "x"), Err(EditFault::TextNotFound("port is 3".into())));
+    assert_eq!(exchange(page, " 2", "x"), Err(EditFault::TextRepeated(" 2".into())));
+    assert_eq!(exchange(b"aaa\n", "aa", "x"), Err(EditFault::TextRepeated("aa".into())));
+    // The frontmatter is not the body.
+    assert_eq!(exchange(page, "title: port", "x"), Err(EditFault::TextNotFound("title: port".into())));
+    for (old, new) in [("", "x"), (" \n", "x"), ("Ports", "Ports")] {
+        assert_eq!(exchange(page, old, new), Err(EditFault::NoChange), "{old:?}");
+    }
+    let sections = b"# A\n\ntext\n\n## B\n\nmore\n";
+    assert!(matches!(exchange(sections, "text", "```\ntext"), Err(EditFault::SwallowsHeading(_))));
+    assert_eq!(exchange(sections, "text", "# C"), Err(EditFault::ExtraH1));
+}
