@@ -27,6 +27,7 @@ mod completions;
 mod config;
 mod demo;
 mod doctor;
+mod feedback;
 mod help;
 mod hook;
 mod hooks;
@@ -36,6 +37,7 @@ mod lint;
 mod log;
 mod man;
 mod mcp;
+mod outcome;
 pub mod proposal;
 mod review;
 mod run;
@@ -97,6 +99,8 @@ pub enum Command {
     Run(run::Args),
     Search(search::Args),
     Session(session::Args),
+    Feedback(feedback::Args),
+    Outcome(outcome::Args),
     Status(status::Args),
     Log(log::Args),
     Blame(blame::Args),
@@ -132,6 +136,8 @@ impl Command {
             Command::Run(args) => run::run(ctx, args),
             Command::Search(args) => search::run(ctx, args),
             Command::Session(args) => session::run(ctx, args),
+            Command::Feedback(args) => feedback::run(ctx, args),
+            Command::Outcome(args) => outcome::run(ctx, args),
             Command::Status(args) => status::run(ctx, args),
             Command::Log(args) => log::run(ctx, args),
             Command::Blame(args) => blame::run(ctx, args),

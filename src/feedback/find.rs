@@ -8,8 +8,8 @@ use jiff::Timestamp;
 use super::{Episode, Error, Refused, spool};
 use crate::git::{self, Repo};
 use crate::ledger::{self, Event};
+use crate::wiki::Wiki;
 use crate::wiki::path::slug;
-use crate::wiki::{Wiki, open};
 
 /// Fewest characters of an id that name an episode.
 const SHORTEST: usize = 4;
@@ -143,8 +143,7 @@ pub fn page(wiki: &Wiki, given: &str) -> Result<String, Error> {
     let wanted = slug(given);
     let mut titled = Vec::new();
     for ((path, oid), name) in all.iter().zip(&paths) {
-        // Titles are not worth reading files that cannot be pages.
-        if open::is_page(path.as_bstr()) && slug(&wiki.read(path.as_ref(), &wiki.repo.blob(*oid)?).title) == wanted {
+        if slug(&wiki.read(path.as_ref(), &wiki.repo.blob(*oid)?).title) == wanted {
             titled.push(name.clone());
         }
     }

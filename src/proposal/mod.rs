@@ -11,6 +11,7 @@ pub mod context;
 pub mod desk;
 pub mod drain;
 mod error;
+pub mod feedback;
 pub mod id;
 pub mod landings;
 pub mod materialize;
