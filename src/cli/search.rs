@@ -8,7 +8,9 @@ use serde::Serialize;
 
 use super::revision::commit;
 use super::{CliError, Context, Exit, Meaning, Out, Result, shown};
-use crate::search::{self, Answer, Ask, Factors, Hit, Origin, Pages, Signals};
+use crate::feedback::{self, Asked, Recorded};
+use crate::ledger;
+use crate::search::{self, Answer, Ask, Factors, Hit, Origin};
 use crate::wiki::Kind;
 
 /// Search the pages of the wiki, best first.
@@ -117,10 +119,12 @@ pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
     let at = args.at.as_deref().map(|revision| commit(&wiki.repo, revision)).transpose()?;
     let text = args.query.join(" ");
     let ask = Ask { text: &text, scope: scope.as_deref(), kinds: &kinds, limit: args.limit };
-    let answer = Pages::at(&wiki, at)?.search(&ask, &Signals::default())?;
+    let Asked { answer, recorded, notes } = feedback::ask(&wiki, &ask, at, !args.no_record, ledger::now())?;
     tell_index(ctx, &answer);
+    notes.iter().for_each(|note| ctx.warn(note));
+    let episode = recorded.as_ref().and_then(|recorded| recorded.id.clone());
     if ctx.json {
-        ctx.print_json("search", &results(&answer, None, args.explain))?;
+        ctx.print_json("search", &results(&answer, episode, args.explain))?;
         return Ok(Exit::Done);
     }
     let mut out = ctx.paged();
@@ -135,6 +139,11 @@ pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
         ctx.note("no page has any of these words");
     } else if answer.candidates > answer.hits.len() {
         ctx.note(format!("{} of {} pages that fit", answer.hits.len(), answer.candidates));
+    }
+    match recorded {
+        Some(Recorded { id: Some(id), .. }) => ctx.note(format!("episode {id}")),
+        Some(Recorded { why_not: Some(why), .. }) if ctx.verbose > 0 => ctx.note(format!("not recorded: {why}")),
+        _ => {}
     }
     Ok(Exit::Done)
 }
@@ -192,13 +201,20 @@ fn print(ctx: &Context, out: &mut Out, hit: &Hit, explain: bool) -> Result<()> {
     let kind = hit.kind.map_or(String::new(), |kind| format!("  {kind}"));
     let path = hit.path.to_string();
     let place = ctx.paint(Meaning::Place, shown(&path));
-    writeln!(out, "{:>2}  {}  {place}{}", hit.rank, ctx.paint(Meaning::Head, shown(&hit.title)), ctx.paint(Meaning::Dim, kind))?;
+    writeln!(
+        out,
+        "{:>2}  {}  {place}{}",
+        hit.rank,
+        ctx.paint(Meaning::Head, shown(&hit.title)),
+        ctx.paint(Meaning::Dim, kind)
+    )?;
     if !hit.snippet.is_empty() {
         writeln!(out, "    {}", marked(ctx, hit))?;
     }
     if explain {
         let factors = &hit.factors;
-        let words: Vec<String> = factors.words.iter().map(|(word, adds)| format!("{} {adds:.2}", shown(word))).collect();
+        let words: Vec<String> =
+            factors.words.iter().map(|(word, adds)| format!("{} {adds:.2}", shown(word))).collect();
         let line = format!(
             "    score {:.3} = text {:.3} × utility {:.2}; prior {:+.3} ({:+} places)",
             hit.score, factors.text, factors.utility, factors.prior, factors.moved

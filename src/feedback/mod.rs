@@ -14,6 +14,7 @@ pub mod outcome;
 mod prior;
 pub mod queries;
 pub mod ranking;
+mod signals;
 pub mod spool;
 mod utility;
 
@@ -22,4 +23,5 @@ pub use error::{Error, Refused};
 pub use fold::{Folded, load};
 pub use judged::{Feedback, Mode, Replacement, Verdict};
 pub use outcome::Outcome;
+pub use signals::{Asked, ask, signals};
 pub use utility::{NEUTRAL, Utility};

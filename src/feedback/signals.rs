@@ -1,0 +1,85 @@
+//! Searching with what use says of the pages, and recording what was served.
+
+use bstr::BString;
+use jiff::Timestamp;
+
+use super::episode::ALL_SCOPES;
+use super::{By, Recorded, Served, fold, ranking, record};
+use crate::config::Priors;
+use crate::git::{self, Oid};
+use crate::search::{self, Answer, Ask, Pages, Signals};
+use crate::wiki::Wiki;
+
+/// What use and outcomes say of the pages, for a search in this scope (`None`: in all).
+///
+/// # Errors
+/// When the ledger cannot be read.
+pub fn signals(wiki: &Wiki, scope: Option<&str>, now: Timestamp) -> git::Result<Signals> {
+    let folded = fold::load(&wiki.repo)?;
+    let (mode, _) = ranking::mode(wiki, now);
+    let mut signals = Signals { mode, ..Signals::default() };
+    signals.utility.extend(folded.utilities(now).map(|(page, utility)| (BString::from(page), utility.value)));
+    if mode != Priors::Off {
+        let home = |page| wiki.scopes.of_page(page).name.as_str();
+        let all = folded.priors(home, now).into_iter();
+        let here = all.filter(|((of, page), _)| *of == scope.unwrap_or_else(|| home(page)));
+        signals.priors.extend(here.map(|((_, page), prior)| (BString::from(page), prior)));
+    }
+    Ok(signals)
+}
+
+/// An answer, and what became of its episode.
+#[derive(Debug, Clone)]
+pub struct Asked {
+    /// The answer.
+    pub answer: Answer,
+    /// Its episode; `None`: it was not to be recorded.
+    pub recorded: Option<Recorded>,
+    /// What the person should know about the order.
+    pub notes: Vec<String>,
+}
+
+/// Searches at the branch's tip, or at another commit or tree, and records what was served unless told otherwise.
+/// What use says is left out where the ledger cannot be read: an answer without it is still an answer.
+///
+/// # Errors
+/// As [`Pages::search`].
+pub fn ask(
+    wiki: &Wiki,
+    ask: &Ask<'_>,
+    at: Option<Oid>,
+    to_record: bool,
+    now: Timestamp,
+) -> Result<Asked, search::Error> {
+    let mut notes: Vec<String> = ranking::mode(wiki, now).1.into_iter().collect();
+    let signals = signals(wiki, ask.scope, now).unwrap_or_else(|error| {
+        notes.push(format!("what use says of the pages is left out: {error}"));
+        Signals::default()
+    });
+    let answer = Pages::at(wiki, at)?.search(ask, &signals)?;
+    let recorded = to_record.then(|| {
+        let served: Vec<String> = answer.hits.iter().map(|hit| hit.path.to_string()).collect();
+        let shadow: Vec<String> = answer.shadow.iter().map(ToString::to_string).collect();
+        let episode = Served {
+            query: ask.text,
+            scope: ask.scope.unwrap_or(ALL_SCOPES),
+            by: By::Search,
+            priors: word(signals.mode),
+            tree: &answer.tree.to_string(),
+            candidates: answer.candidates,
+            served: &served,
+            shadow: &shadow,
+            rendered: &served,
+        };
+        record(wiki, &episode)
+    });
+    Ok(Asked { answer, recorded, notes })
+}
+
+fn word(mode: Priors) -> &'static str {
+    match mode {
+        Priors::Shadow => "shadow",
+        Priors::Serve => "serve",
+        Priors::Off => "off",
+    }
+}
