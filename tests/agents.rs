@@ -562,15 +562,15 @@ fn a_session_begins_with_what_the_wiki_knows() {
     let input = json!({"session_id": "x", "cwd": sandbox.path("docs"), "hook_event_name": "SessionStart"});
     let (_, out) = fire(&sandbox, Path::new("/"), &line, &input);
     for part in
-        ["2 pages on branch main, in docs/memory", "Always use pnpm", "Never npm.", "gotchas/openssl.md: Export"]
+        ["2 pages on branch main, in docs/memory", "Always use pnpm", "Never npm.", "gotchas/openssl.md (5): Export"]
     {
         assert!(out.contains(part), "no {part:?} in {out}");
     }
     assert!(out.lines().count() <= 30, "{out}");
     // The command that it names finds the page.
-    let search = out.lines().find_map(|line| line.split_once("known: ")).unwrap().1.replace("WORD", "openssl_dir");
+    let search = out.lines().find_map(|line| line.split_once("known: ")).unwrap().1.replace("WORDS", "openssl_dir");
     let found = sandbox.program("sh").args(["-c", &search]).current_dir(sandbox.path("docs")).output().unwrap();
-    assert!(String::from_utf8_lossy(&found.stdout).contains("docs/memory/gotchas/openssl.md"), "{search}");
+    assert!(String::from_utf8_lossy(&found.stdout).contains("gotchas/openssl.md"), "{search}");
     let read = out.lines().find_map(|line| line.strip_prefix("Read a page: ")).unwrap();
     let read = read.replace("PATH", "gotchas/openssl.md");
     let page = sandbox.program("sh").args(["-c", &read]).output().unwrap();

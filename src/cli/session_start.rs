@@ -7,16 +7,25 @@ use serde::Deserialize;
 
 use super::{Context, Exit, Result};
 use crate::agent::{hook, log};
-use crate::git::Repo;
-use crate::report::brief;
+use crate::git::{self, Repo};
+use crate::report::brief::{self, Brief};
+use crate::search;
+use crate::wiki::scope::GLOBAL;
 use crate::wiki::{OpenError, Wiki};
 
-/// Show what an agent should know of the wiki when a session begins: the rules, the pages that changed last, what waits.
+/// Show what an agent should know of the wiki when a session begins: the rules, the pages that matter, what waits.
+///
+/// The same text is kept as memory.md in the repository's `memory` folder, and where memory_md.path names a file that is
+/// ignored or committed, in the work tree.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Answer an agent's hook, whose input is read on standard input; never fails, says nothing where no wiki is
     #[arg(long)]
     hook: bool,
+
+    /// Most pages of no project that are named, where the brief is about one
+    #[arg(long, value_name = "N", default_value_t = brief::GLOBAL_LIMIT)]
+    global_limit: usize,
 }
 
 /// Longest input of a hook that is read.
@@ -35,14 +44,15 @@ struct Told {
 
 pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
     if args.hook {
-        let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| answer(ctx)));
+        let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| answer(ctx, args.global_limit)));
         return Ok(Exit::Done);
     }
     let wiki = ctx.wiki()?;
-    if let Some(name) = &ctx.scope {
-        wiki.scopes.named(name)?;
+    let scope = search::scope_here(&wiki, &ctx.dir, ctx.scope.as_deref(), false)?;
+    let brief = brief::brief(&wiki, scope.as_deref(), args.global_limit)?;
+    for trouble in brief::keep(&wiki, &brief).trouble {
+        ctx.warn(trouble);
     }
-    let brief = brief::brief(&wiki, ctx.scope.as_deref())?;
     if ctx.json {
         ctx.print_json("session-start", &brief)?;
     } else {
@@ -53,8 +63,18 @@ pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
+/// The brief of the folder's project; of no project where it belongs to none. Keeps memory.md.
+fn told_of(wiki: &Wiki, folder: &Path, global_limit: usize) -> git::Result<Brief> {
+    let scope = search::scope_here(wiki, folder, None, false).unwrap_or_else(|_| Some(GLOBAL.to_owned()));
+    let brief = brief::brief(wiki, scope.as_deref(), global_limit)?;
+    for trouble in brief::keep(wiki, &brief).trouble {
+        log::note(&wiki.repo.memory_dir(), &format!("session-start: {trouble}"));
+    }
+    Ok(brief)
+}
+
 /// Answers an agent, in the form that it takes. What goes wrong stands in worker.log.
-fn answer(ctx: &Context) {
+fn answer(ctx: &Context, global_limit: usize) {
     if hook::is_off() {
         return;
     }
@@ -66,7 +86,7 @@ fn answer(ctx: &Context) {
     let Ok(repo) = Repo::above(folder) else { return };
     let memory = repo.memory_dir();
     let brief = match Wiki::named_by(repo) {
-        Ok(wiki) => brief::brief(&wiki, None).map_err(|error| error.to_string()),
+        Ok(wiki) => told_of(&wiki, folder, global_limit).map_err(|error| error.to_string()),
         Err(OpenError::NoWiki { .. }) => return,
         Err(error) => Err(error.to_string()),
     };

@@ -5,6 +5,7 @@
 //! whether outcomes may decide on the order.
 
 pub mod automation;
+pub mod brief;
 pub mod episode;
 mod error;
 pub mod find;

@@ -17,5 +17,5 @@ pub const ABOUT: &str = "What is known of this project: the rules in force, the 
 pub fn brief(call: &Call) -> Result<String, Error> {
     let wiki = call.wiki()?;
     let scope = call.scope(&wiki, None)?;
-    Ok(brief::brief(&wiki, scope.as_deref())?.text())
+    Ok(brief::brief(&wiki, scope.as_deref(), brief::GLOBAL_LIMIT)?.text())
 }

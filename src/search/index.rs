@@ -146,7 +146,8 @@ impl Index {
     fn of_main(main: Stored) -> Option<Index> {
         let tree = Oid::try_from(&main.tree[..]).ok()?;
         let mut dead = main.dead.into_iter().map(Bits);
-        let parts = main.segments.into_iter().map(|range| Part { file: 0, range, dead: dead.next().unwrap_or_default() });
+        let parts =
+            main.segments.into_iter().map(|range| Part { file: 0, range, dead: dead.next().unwrap_or_default() });
         let index = Index { tree, parts: parts.collect(), files: vec![main.bytes] };
         index.is_whole().then_some(index)
     }

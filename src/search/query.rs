@@ -110,8 +110,8 @@ impl Query {
 
 /// What stands at the ends of English words and is no part of their stems.
 const ENDINGS: [&str; 20] = [
-    "", "s", "es", "ed", "ing", "ion", "on", "n", "ation", "cation", "er", "or", "ies", "y", "ly", "e", "able", "ment", "ness",
-    "ity",
+    "", "s", "es", "ed", "ing", "ion", "on", "n", "ation", "cation", "er", "or", "ies", "y", "ly", "e", "able", "ment",
+    "ness", "ity",
 ];
 
 /// Terms are stems: `configurati*` must find what stands there as `configur`.

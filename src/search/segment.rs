@@ -162,7 +162,8 @@ impl<'b> Segment<'b> {
         }
         let mut name = Vec::new();
         for block in low.saturating_sub(1)..blocks {
-            let Some(()) = self.block(block, &mut name, |name, postings| name < term.as_bytes() || more(name, postings))
+            let Some(()) =
+                self.block(block, &mut name, |name, postings| name < term.as_bytes() || more(name, postings))
             else {
                 return;
             };
@@ -176,12 +177,7 @@ impl<'b> Segment<'b> {
     }
 
     /// Goes through one block; `None` when it ends early or `more` had enough.
-    fn block(
-        &self,
-        block: u32,
-        name: &mut Vec<u8>,
-        mut more: impl FnMut(&[u8], Postings<'b>) -> bool,
-    ) -> Option<()> {
+    fn block(&self, block: u32, name: &mut Vec<u8>, mut more: impl FnMut(&[u8], Postings<'b>) -> bool) -> Option<()> {
         let mut cursor = Cursor::new(self.names.get(word_at(self.blocks, block)? as usize..)?);
         let mut start = cursor.number()? as usize;
         name.clear();

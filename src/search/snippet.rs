@@ -64,7 +64,8 @@ impl Marker {
             return None;
         }
         let fits = |term: &str| {
-            let begins = || self.begins.iter().find(|(begins, ..)| term.starts_with(begins)).map(|(_, n, count)| (*n, *count));
+            let begins =
+                || self.begins.iter().find(|(begins, ..)| term.starts_with(begins)).map(|(_, n, count)| (*n, *count));
             self.terms.get(term).copied().or_else(begins)
         };
         Split::default().terms(word).iter().filter_map(|(term, ..)| fits(term)).max_by(|a, b| a.1.total_cmp(&b.1))
@@ -86,7 +87,9 @@ impl Marker {
         for (first, (range, ..)) in found.iter().enumerate() {
             let mut seen: Vec<usize> = Vec::new();
             let mut sum = 0.0;
-            for (_, clause, count) in found[first..].iter().take_while(|(other, ..)| other.end <= range.start + LONGEST - BEFORE) {
+            for (_, clause, count) in
+                found[first..].iter().take_while(|(other, ..)| other.end <= range.start + LONGEST - BEFORE)
+            {
                 if !seen.contains(clause) {
                     seen.push(*clause);
                     sum += count;

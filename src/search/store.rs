@@ -163,11 +163,13 @@ impl Store {
         for entry in entries.flatten() {
             let name = entry.file_name();
             let Some(rest) = name.to_str().and_then(|name| name.strip_prefix("search-")) else { continue };
-            let older = rest.split_once('-').and_then(|(version, _)| version.parse().ok()).is_some_and(|n: u32| n < VERSION);
+            let older =
+                rest.split_once('-').and_then(|(version, _)| version.parse().ok()).is_some_and(|n: u32| n < VERSION);
             let forgotten = rest.ends_with(".part")
-                && entry.metadata().and_then(|data| data.modified()).is_ok_and(|time| {
-                    time.elapsed().is_ok_and(|age| age.as_secs() > 3_600)
-                });
+                && entry
+                    .metadata()
+                    .and_then(|data| data.modified())
+                    .is_ok_and(|time| time.elapsed().is_ok_and(|age| age.as_secs() > 3_600));
             if older || forgotten {
                 let _ = fs::remove_file(entry.path());
             }

@@ -205,7 +205,9 @@ impl Split {
 
     /// Several parts that stand together.
     fn whole(&mut self, text: &str, from: u32) {
-        if self.parts > from + 1 && self.pieces.last().is_none_or(|last| (last.at, last.parts) != (from, self.parts - from)) {
+        if self.parts > from + 1
+            && self.pieces.last().is_none_or(|last| (last.at, last.parts) != (from, self.parts - from))
+        {
             let parts = self.parts - from;
             self.add(text, from, parts);
         }
