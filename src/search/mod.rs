@@ -7,6 +7,7 @@
 mod ask;
 mod build;
 mod bytes;
+pub mod context;
 mod index;
 mod names;
 mod order;
@@ -67,25 +68,20 @@ impl<'w> Pages<'w> {
     /// # Errors
     /// [`Error::NoWords`] for a query without a letter or a digit, [`Error::Git`] when a page cannot be read.
     pub fn search(&self, ask: &Ask<'_>, signals: &Signals) -> Result<Answer, Error> {
-        let query = Query::read(ask.text);
-        if query.clauses.is_empty() {
-            return Err(Error::NoWords);
-        }
-        let found = score::score(&self.opened.index, &query);
-        let mut pages = order::candidates(self.wiki, &self.opened.index, &found, ask, signals);
-        let candidates = pages.len();
+        let mut ranked = self.ranked(ask, signals)?;
+        let candidates = ranked.pages.len();
         // A prior lifts a page by two places at most: nothing below these can come into the answer.
-        pages.truncate(ask.limit.saturating_add(2));
-        let with_priors = order::with_priors(&mut pages);
-        let without: Vec<usize> = (0..pages.len()).collect();
+        ranked.pages.truncate(ask.limit.saturating_add(2));
+        let with_priors = order::with_priors(&mut ranked.pages);
+        let without: Vec<usize> = (0..ranked.pages.len()).collect();
         let (served, other) = match signals.mode {
             Priors::Serve => (with_priors, without),
             Priors::Shadow | Priors::Off => (without, with_priors),
         };
-        let path = |n: usize| pages[n].doc.path.to_owned();
-        let mut hits = Vec::with_capacity(ask.limit.min(pages.len()));
+        let path = |n: usize| ranked.pages[n].doc.path.to_owned();
+        let mut hits = Vec::with_capacity(ask.limit.min(ranked.pages.len()));
         for (place, n) in served.into_iter().take(ask.limit).enumerate() {
-            hits.push(hit(self.wiki, &query, &found, &pages[n], place + 1)?);
+            hits.push(self.hit(&ranked, &ranked.pages[n], place + 1)?);
         }
         Ok(Answer {
             hits,
@@ -94,7 +90,7 @@ impl<'w> Pages<'w> {
             tree: self.opened.index.tree,
             index: self.opened.origin.clone(),
             unkept: self.opened.unkept.clone(),
-            notes: notes(&query, &found),
+            notes: ranked.notes(),
         })
     }
 
@@ -103,14 +99,51 @@ impl<'w> Pages<'w> {
     /// # Errors
     /// As [`Pages::search`].
     pub fn rank(&self, text: &str, limit: usize) -> Result<Vec<BString>, Error> {
-        let query = Query::read(text);
+        let ranked = self.ranked(&Ask { text, scope: None, kinds: &[], limit }, &Signals::default())?;
+        Ok(ranked.pages.into_iter().take(limit).map(|page| page.doc.path.to_owned()).collect())
+    }
+
+    /// Every page that fits, best first, before priors.
+    fn ranked(&self, ask: &Ask<'_>, signals: &Signals) -> Result<Ranked<'_>, Error> {
+        let query = Query::read(ask.text);
         if query.clauses.is_empty() {
             return Err(Error::NoWords);
         }
         let found = score::score(&self.opened.index, &query);
-        let ask = Ask { text, scope: None, kinds: &[], limit };
-        let pages = order::candidates(self.wiki, &self.opened.index, &found, &ask, &Signals::default());
-        Ok(pages.into_iter().take(limit).map(|page| page.doc.path.to_owned()).collect())
+        let pages = order::candidates(self.wiki, &self.opened.index, &found, ask, signals);
+        Ok(Ranked { query, found, pages })
+    }
+
+    fn hit(&self, ranked: &Ranked<'_>, page: &Candidate<'_>, rank: usize) -> Result<Hit, Error> {
+        let adds = ranked.adds(page);
+        let read = self.wiki.read(page.doc.path, &self.blob(page.doc.oid)?);
+        let passage = Marker::new(&ranked.query, &adds).passage(&read.body);
+        let words = ranked.query.clauses.iter().zip(&adds).filter(|(_, add)| **add > 0.0);
+        Ok(Hit {
+            rank,
+            path: page.doc.path.to_owned(),
+            title: page.doc.title.to_owned(),
+            kind: page.kind,
+            scope: page.scope.to_owned(),
+            score: page.score(),
+            snippet: passage.text,
+            marks: passage.marks,
+            factors: Factors {
+                text: page.text,
+                utility: page.utility,
+                prior: page.prior,
+                moved: page.moved,
+                words: words.map(|(clause, add)| (clause.shown.clone(), *add)).collect(),
+                stands_for: page.stands_for.map(BStr::to_owned),
+            },
+        })
+    }
+
+    fn blob(&self, oid: &[u8]) -> git::Result<Vec<u8>> {
+        match Oid::try_from(oid) {
+            Ok(oid) => self.wiki.repo.blob(oid),
+            Err(_) => Ok(Vec::new()),
+        }
     }
 
     /// What the index knows of every page, by path. No page is read for it.
@@ -161,44 +194,37 @@ fn root_tree(wiki: &Wiki, at: Option<Oid>) -> git::Result<Oid> {
     Ok(entry.filter(|entry| entry.mode == Mode::Tree).map_or_else(|| wiki.repo.empty_tree(), |entry| entry.oid))
 }
 
-fn hit(wiki: &Wiki, query: &Query, found: &Found, page: &Candidate<'_>, rank: usize) -> Result<Hit, Error> {
-    let adds: Vec<f64> = found
-        .by_clause
-        .iter()
-        .map(|pages| pages.binary_search_by_key(&page.at, |(at, _)| *at).map_or(0.0, |n| pages[n].1))
-        .collect();
-    let bytes = match Oid::try_from(page.doc.oid) {
-        Ok(oid) => wiki.repo.blob(oid)?,
-        Err(_) => Vec::new(),
-    };
-    let read = wiki.read(page.doc.path, &bytes);
-    let passage = Marker::new(query, &adds).passage(&read.body);
-    let words = query.clauses.iter().zip(&adds).filter(|(_, add)| **add > 0.0);
-    Ok(Hit {
-        rank,
-        path: page.doc.path.to_owned(),
-        title: page.doc.title.to_owned(),
-        kind: page.kind,
-        scope: page.scope.to_owned(),
-        score: page.score(),
-        snippet: passage.text,
-        marks: passage.marks,
-        factors: Factors {
-            text: page.text,
-            utility: page.utility,
-            prior: page.prior,
-            moved: page.moved,
-            words: words.map(|(clause, add)| (clause.shown.clone(), *add)).collect(),
-            stands_for: page.stands_for.map(BStr::to_owned),
-        },
-    })
+/// What a query found, in order.
+struct Ranked<'p> {
+    query: Query,
+    found: Found,
+    pages: Vec<Candidate<'p>>,
 }
 
-fn notes(query: &Query, found: &Found) -> Vec<String> {
-    let mut notes: Vec<String> =
-        found.absent_phrases.iter().map(|&n| format!("no page holds {}", query.clauses[n].shown)).collect();
-    if query.cut {
-        notes.push("the query is long: only its beginning was looked for".to_owned());
+impl Ranked<'_> {
+    /// What each clause of the query adds to a page.
+    fn adds(&self, page: &Candidate<'_>) -> Vec<f64> {
+        let of = |pages: &Vec<(score::At, f64)>| {
+            pages.binary_search_by_key(&page.at, |(at, _)| *at).map_or(0.0, |n| pages[n].1)
+        };
+        self.found.by_clause.iter().map(of).collect()
     }
-    notes
+
+    /// The words of the query that tell the most for a page.
+    fn telling(&self, page: &Candidate<'_>, most: usize) -> Vec<String> {
+        let adds = self.adds(page);
+        let mut words: Vec<(f64, &str)> =
+            self.query.clauses.iter().zip(adds).filter(|(_, add)| *add > 0.0).map(|(c, add)| (add, c.shown.as_str())).collect();
+        words.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
+        words.into_iter().take(most).map(|(_, word)| word.to_owned()).collect()
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let absent = self.found.absent_phrases.iter();
+        let mut notes: Vec<String> = absent.map(|&n| format!("no page holds {}", self.query.clauses[n].shown)).collect();
+        if self.query.cut {
+            notes.push("the query is long: only its beginning was looked for".to_owned());
+        }
+        notes
+    }
 }

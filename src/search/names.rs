@@ -9,55 +9,65 @@ use hashbrown::HashTable;
 #[derive(Default)]
 pub(super) struct Names {
     text: String,
-    ends: Vec<usize>,
-    table: HashTable<u32>,
+    names: Vec<Name>,
+    table: HashTable<(u32, Name)>,
     hasher: RandomState,
+}
+
+/// Where a name stands in the text.
+#[derive(Clone, Copy)]
+struct Name {
+    from: u32,
+    to: u32,
 }
 
 impl Names {
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.ends.len()
+        self.names.len()
     }
 
     /// A name's number, and whether it is new.
     pub fn id(&mut self, name: &str) -> (u32, bool) {
         let hash = self.hasher.hash_one(name);
-        let (text, ends) = (&self.text, &self.ends);
-        if let Some(id) = self.table.find(hash, |&id| at(text, ends, id) == name) {
+        let text = &self.text;
+        if let Some((id, _)) = self.table.find(hash, |(_, known)| known.of(text) == name) {
             return (*id, false);
         }
-        let id = self.ends.len() as u32;
+        let id = self.names.len() as u32;
+        let from = self.text.len() as u32;
         self.text.push_str(name);
-        self.ends.push(self.text.len());
-        let (text, ends, hasher) = (&self.text, &self.ends, &self.hasher);
-        self.table.insert_unique(hash, id, |&id| hasher.hash_one(at(text, ends, id)));
+        let new = Name { from, to: self.text.len() as u32 };
+        self.names.push(new);
+        let (text, hasher) = (&self.text, &self.hasher);
+        self.table.insert_unique(hash, (id, new), |(_, known)| hasher.hash_one(known.of(text)));
         (id, true)
     }
 
     /// A name's number, where it has one.
     pub fn find(&self, name: &str) -> Option<u32> {
-        self.table.find(self.hasher.hash_one(name), |&id| self.name(id) == name).copied()
+        let found = self.table.find(self.hasher.hash_one(name), |(_, known)| known.of(&self.text) == name);
+        found.map(|(id, _)| *id)
     }
 
     /// The name of a number that was given out.
     pub fn name(&self, id: u32) -> &str {
-        at(&self.text, &self.ends, id)
+        self.names[id as usize].of(&self.text)
     }
 
     /// The numbers in the order of their names.
     pub fn in_order(&self) -> Vec<u32> {
         // Eight bytes decide nearly always, and need no look into the text.
-        let mut all: Vec<(u64, u32)> = (0..self.ends.len() as u32).map(|id| (first_bytes(self.name(id)), id)).collect();
+        let mut all: Vec<(u64, u32)> = (0..self.names.len() as u32).map(|id| (first_bytes(self.name(id)), id)).collect();
         all.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| self.name(a.1).cmp(self.name(b.1))));
         all.into_iter().map(|(_, id)| id).collect()
     }
 }
 
-fn at<'t>(text: &'t str, ends: &[usize], id: u32) -> &'t str {
-    let id = id as usize;
-    let from = if id == 0 { 0 } else { ends[id - 1] };
-    &text[from..ends[id]]
+impl Name {
+    fn of(self, text: &str) -> &str {
+        &text[self.from as usize..self.to as usize]
+    }
 }
 
 fn first_bytes(name: &str) -> u64 {

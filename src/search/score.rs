@@ -26,6 +26,8 @@ pub(super) struct Found {
     pub pages: Vec<(At, f64)>,
     /// For each clause, what it adds to which page, in the index's order.
     pub by_clause: Vec<Vec<(At, f64)>>,
+    /// What each clause counts at most: the more the fewer pages have it.
+    pub worth: Vec<f64>,
     /// Which of the phrases no page has.
     pub absent_phrases: Vec<usize>,
 }
@@ -36,6 +38,7 @@ pub(super) fn score(index: &Index, query: &Query) -> Found {
     let sizes = Sizes::of(&segments);
     let mut totals: Vec<Vec<f64>> = segments.iter().map(|(segment, _)| vec![0.0; segment.docs as usize]).collect();
     let mut by_clause = Vec::with_capacity(query.clauses.len());
+    let mut worth = Vec::with_capacity(query.clauses.len());
     for clause in &query.clauses {
         let mut pages: Vec<(At, f64)> = Vec::new();
         for (number, (segment, dead)) in segments.iter().enumerate() {
@@ -43,12 +46,13 @@ pub(super) fn score(index: &Index, query: &Query) -> Found {
                 pages.push((At { segment: number, doc }, sizes.weight(count, segment.length(doc))));
             });
         }
-        let rarity = sizes.rarity(pages.len());
+        let counts = clause.weight * sizes.rarity(pages.len());
         for (at, weight) in &mut pages {
-            *weight *= clause.weight * rarity;
+            *weight *= counts;
             totals[at.segment][at.doc as usize] += *weight;
         }
         by_clause.push(pages);
+        worth.push(counts);
     }
     let phrases: Vec<usize> = (0..by_clause.len()).filter(|&n| query.clauses[n].is_phrase()).collect();
     let has = |n: usize, at: &At| by_clause[n].binary_search_by_key(at, |(at, _)| *at).is_ok();
@@ -60,7 +64,7 @@ pub(super) fn score(index: &Index, query: &Query) -> Found {
         pages.retain(|(at, _)| phrases.iter().all(|&n| has(n, at)));
     }
     let absent_phrases = phrases.into_iter().filter(|&n| by_clause[n].is_empty()).collect();
-    Found { pages, by_clause, absent_phrases }
+    Found { pages, by_clause, worth, absent_phrases }
 }
 
 /// How many pages there are and how long they are.

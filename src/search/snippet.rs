@@ -71,6 +71,18 @@ impl Marker {
         Split::default().terms(word).iter().filter_map(|(term, ..)| fits(term)).max_by(|a, b| a.1.total_cmp(&b.1))
     }
 
+    /// How much of the query a text holds, each clause once.
+    pub fn worth(&self, text: &str) -> f64 {
+        let mut seen: HashMap<usize, f64> = HashMap::new();
+        for (clause, count) in words(text).filter_map(|(_, word)| self.clause(word)) {
+            seen.insert(clause, count);
+        }
+        // In one order, so that the sum is always the same.
+        let mut counts: Vec<f64> = seen.into_values().collect();
+        counts.sort_by(f64::total_cmp);
+        counts.into_iter().sum()
+    }
+
     /// The passage of a text that holds the most of the query; its beginning where it holds nothing.
     pub fn passage(&self, body: &str) -> Passage {
         let (text, lines) = flat(&body[..body.floor_char_boundary(MOST_TEXT)]);

@@ -48,7 +48,8 @@ fn inline(text: &str) -> Option<Value> {
     }
     let item = |item: &str| {
         let item = item.trim_matches(' ');
-        let plain = !item.contains(['[', ']', '{', '}', '"', '\'', ':', '#', '?']);
+        let bare = ['"', '\''].iter().find_map(|&quote| item.strip_prefix(quote)?.strip_suffix(quote)).unwrap_or(item);
+        let plain = !bare.contains(['[', ']', '{', '}', '"', '\'', ':', '#', '?']);
         if plain { scalar(item) } else { None }
     };
     inner.split(',').map(item).collect()
@@ -61,13 +62,21 @@ fn scalar(text: &str) -> Option<Value> {
             return (!inner.contains([quote, '\\']) && inner.chars().all(is_printable)).then(|| inner.into());
         }
     }
+    if matches!(text, "true" | "false") {
+        return Some(Value::Bool(text == "true"));
+    }
+    let is_text = text.starts_with(|c: char| c.is_ascii_alphabetic())
+        || text.starts_with(['/', '('])
+        || text.starts_with("../")
+        || text.starts_with("./")
+        || is_date(text)
+        || is_no_number(text);
     let plain = !text.contains(": ")
         && !text.ends_with(':')
         && !text.contains(" #")
         && text.chars().all(is_printable)
-        && !is_special(text)
-        && (text.starts_with(|c: char| c.is_ascii_alphabetic()) || is_date(text));
-    plain.then(|| text.into())
+        && !is_special(text);
+    (is_text && plain).then(|| text.into())
 }
 
 /// A day, perhaps with a time behind it.
@@ -75,6 +84,12 @@ fn is_date(text: &str) -> bool {
     let Some((day, rest)) = text.split_at_checked(10) else { return false };
     let fits = |(n, byte): (usize, u8)| if matches!(n, 4 | 7) { byte == b'-' } else { byte.is_ascii_digit() };
     day.bytes().enumerate().all(fits) && (rest.is_empty() || rest.starts_with([' ', 'T']))
+}
+
+/// It begins with a digit and holds what stands in no number, whatever its base.
+fn is_no_number(text: &str) -> bool {
+    let foreign = |c: char| matches!(c.to_ascii_lowercase(), 'g'..='n' | 'p'..='w' | 'y' | 'z' | '/' | '&' | '(');
+    text.starts_with(|c: char| c.is_ascii_digit()) && text.contains(foreign)
 }
 
 fn is_printable(c: char) -> bool {
@@ -111,6 +126,12 @@ mod tests {
         for text in [
             "a: b: c",
             "a: 1",
+            "a: 1e5",
+            "a: 0x1f",
+            "a: 0o7",
+            "a: 1_000",
+            "a: .5",
+            "a: -x",
             "a: yes",
             "a: &x b",
             "a: *x",
@@ -153,9 +174,9 @@ mod tests {
                     Just("- "), Just("["), Just("]"), Just(", "), Just("\""), Just("'"), Just("#"), Just(" #"), Just("2026-04-07"),
                     Just("T10:00"), Just("yes"), Just("null"), Just("é"), Just("—"), Just("\u{2028}"), Just("&"), Just("*"), Just("!"),
                     Just("|"), Just(">"), Just("?"), Just("{"), Just("}"), Just("%"), Just("@"), Just("\\"), Just("1"), Just("."),
-                    Just("-"), Just("x: y\n"), Just("tags:\n"), Just("t: "), Just("\u{a0}"), Just("..."), Just("---"),
+                    Just("-"), Just("1e"), Just("0x"), Just("0o"), Just("g"), Just("/"), Just("("), Just("0334"), Just("true"), Just("1_0"), Just("x: y\n"), Just("tags:\n"), Just("t: "), Just("\u{a0}"), Just("..."), Just("---"),
                 ],
-                0..14,
+                0..16,
             )
         ) {
             let text = parts.concat();
