@@ -28,6 +28,7 @@ mod config;
 mod demo;
 mod doctor;
 mod feedback;
+mod gather;
 mod help;
 mod hook;
 mod hooks;
@@ -98,6 +99,7 @@ pub enum Command {
     Short(proposal::Short),
     Run(run::Args),
     Search(search::Args),
+    Context(gather::Args),
     Session(session::Args),
     Feedback(feedback::Args),
     Outcome(outcome::Args),
@@ -135,6 +137,7 @@ impl Command {
             Command::Short(verb) => verb.run(ctx),
             Command::Run(args) => run::run(ctx, args),
             Command::Search(args) => search::run(ctx, args),
+            Command::Context(args) => gather::run(ctx, args),
             Command::Session(args) => session::run(ctx, args),
             Command::Feedback(args) => feedback::run(ctx, args),
             Command::Outcome(args) => outcome::run(ctx, args),

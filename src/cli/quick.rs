@@ -25,6 +25,7 @@ fn described(word: &str, next: Option<&str>) -> Option<clap::Command> {
         },
         "agent" => of::<super::agent::Args>("agent"),
         "capture" => of::<super::capture::Args>("capture"),
+        "context" => of::<super::gather::Args>("context"),
         "feedback" => of::<super::feedback::Args>("feedback"),
         "hook" => of::<super::hook::Args>("hook"),
         "improve" => of::<super::improve::Args>("improve"),
@@ -72,6 +73,7 @@ mod tests {
             "session-start --hook",
             "review",
             "search -v some words --kind note -n 3",
+            "context --task words --budget-tokens 100 --json",
         ] {
             let whole = Cli::command().try_get_matches_from(args(line)).expect(line);
             let whole = Cli::from_arg_matches(&whole).expect(line);

@@ -29,6 +29,7 @@ pub const OUTPUTS: &[Output] = &[
     output::<super::config::Settings>("config"),
     output::<super::config::Changed>("config-set"),
     output::<super::config::Setting>("config-value"),
+    output::<super::gather::Gathered>("context"),
     output::<super::demo::Report>("demo"),
     output::<super::doctor::Report>("doctor"),
     output::<ErrorObject>("error"),

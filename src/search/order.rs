@@ -205,8 +205,8 @@ pub(super) fn with_priors(pages: &mut [Candidate<'_>]) -> Vec<usize> {
             let reachable = pages[above].text < OUT_OF_REACH * pages[below].text && session(above) == session(below);
             if wished && reachable {
                 // What it wished for is fulfilled by one place.
-                order[at] = (below, (up - 1).max(0).max(up.min(0)));
-                order[at + 1] = (above, (down + 1).min(0).min(down.max(0)));
+                order[at] = (below, if up > 0 { up - 1 } else { up });
+                order[at + 1] = (above, if down < 0 { down + 1 } else { down });
                 at += 1;
             }
             at += 1;

@@ -1,11 +1,11 @@
-//! Stems of English words.
+//! Stems of English words, by Porter's algorithm.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use frostem::{Algorithm, Stemmer};
 
-static ENGLISH: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::new(Algorithm::English));
+static PORTER: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::new(Algorithm::Porter));
 
 /// The stem of a plain word in lower case; anything else as it is. The stems stand in stored indexes: when they
 /// change, [`store::VERSION`](super::store::VERSION) does.
@@ -13,5 +13,5 @@ pub(super) fn stem(word: &str) -> Cow<'_, str> {
     if word.len() < 3 || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return Cow::Borrowed(word);
     }
-    ENGLISH.stem(word)
+    PORTER.stem(word)
 }

@@ -1,0 +1,153 @@
+//! `git memory context`.
+
+use std::io::{Read, Write};
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::revision::commit;
+use super::{CliError, Context, Exit, Result, shown_lines};
+use crate::feedback::{self, By, Served};
+use crate::search::context::{self, Part, Task};
+use crate::search::{self, Pages, Signals};
+use crate::wiki::Kind;
+
+/// Collect what the wiki holds for a task, ready to be put into a prompt.
+///
+/// The task is searched for as a whole, by its sentences and by its identifiers. The pages that stand highest in all of
+/// these together are printed, each quoted and with the words it was found by, until the budget is used up; of a page
+/// that is too long, the sections that fit the task.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// What is to be done; `-` reads it from standard input
+    #[arg(long, value_name = "TEXT")]
+    task: String,
+
+    /// How long the text may be, in tokens of about four characters
+    #[arg(long, value_name = "COUNT", default_value_t = 4_000)]
+    budget_tokens: usize,
+
+    /// Pages of all scopes, instead of the one that this folder belongs to
+    #[arg(long, conflicts_with = "scope")]
+    all_scopes: bool,
+
+    /// Take the pages as they were at this commit
+    #[arg(long, value_name = "COMMIT")]
+    at: Option<String>,
+
+    /// Do not record what was served
+    #[arg(long)]
+    no_record: bool,
+}
+
+/// Longest task that is read.
+const LONGEST_TASK: u64 = 1024 * 1024;
+
+/// What `context --json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Gathered {
+    /// The id under which it was recorded what was served; none when nothing was.
+    pub episode: Option<String>,
+    /// How long it was allowed to be.
+    pub budget_tokens: usize,
+    /// About how long it is.
+    pub tokens: usize,
+    /// The best first.
+    pub results: Vec<Piece>,
+    /// All of it, as it is printed without --json.
+    pub text: String,
+}
+
+/// A page, or what of it fits best.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Piece {
+    /// From 1.
+    pub rank: usize,
+    /// Relative to the wiki's root; bytes that are not UTF-8 are replaced.
+    pub path: String,
+    /// Its title.
+    pub title: String,
+    /// Its kind, where it has one.
+    pub kind: Option<Kind>,
+    /// Its scope.
+    pub scope: String,
+    /// How high it stood in the searches, comparable within one answer.
+    pub score: f64,
+    /// The words of the task that it was found by.
+    pub why: Vec<String>,
+    /// Its text, without what did not fit.
+    pub text: String,
+    /// Whether something of it is missing.
+    pub cut: bool,
+}
+
+pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
+    let wiki = ctx.wiki()?;
+    let scope = search::scope_here(&wiki, &ctx.dir, ctx.scope.as_deref(), args.all_scopes)?;
+    let at = args.at.as_deref().map(|revision| commit(&wiki.repo, revision)).transpose()?;
+    let text = if args.task == "-" { standard_input()? } else { args.task };
+    let task = Task { text: &text, scope: scope.as_deref(), budget_tokens: args.budget_tokens };
+    let found = context::gather(&Pages::at(&wiki, at)?, &task, &Signals::default())?;
+    let mut episode = None;
+    if !args.no_record && at.is_none() {
+        let pages: Vec<String> = found.parts.iter().map(|part| part.path.to_string()).collect();
+        let recorded = feedback::record(
+            &wiki,
+            &Served {
+                query: &text,
+                scope: scope.as_deref().unwrap_or(feedback::episode::ALL_SCOPES),
+                by: By::Context,
+                priors: "off",
+                tree: &found.tree.to_string(),
+                candidates: found.candidates,
+                served: &pages,
+                shadow: &pages,
+                rendered: &pages,
+            },
+        );
+        episode = recorded.id;
+        if let (Some(why), true) = (recorded.why_not, ctx.verbose > 0) {
+            ctx.note(format!("not recorded: {why}"));
+        }
+    }
+    if ctx.json {
+        let results = found.parts.iter().enumerate().map(|(n, part)| Piece::of(n + 1, part)).collect();
+        let (tokens, text) = (found.tokens(), found.text());
+        ctx.print_json("context", &Gathered { episode, budget_tokens: args.budget_tokens, tokens, results, text })?;
+        return Ok(Exit::Done);
+    }
+    let mut out = ctx.out();
+    write!(out, "{}", shown_lines(&found.text()))?;
+    out.finish()?;
+    match (found.parts.is_empty(), found.candidates) {
+        (true, 0) => ctx.note("no page has any of the task's words"),
+        (true, _) => ctx.note("the budget is too small for any of the pages that fit"),
+        (false, _) => {}
+    }
+    if let Some(id) = episode {
+        ctx.note(format!("episode {id}"));
+    }
+    Ok(Exit::Done)
+}
+
+impl Piece {
+    fn of(rank: usize, part: &Part) -> Piece {
+        Piece {
+            rank,
+            path: part.path.to_string(),
+            title: part.title.clone(),
+            kind: part.kind,
+            scope: part.scope.clone(),
+            score: part.score,
+            why: part.why.clone(),
+            text: part.text.clone(),
+            cut: part.cut,
+        }
+    }
+}
+
+fn standard_input() -> Result<String> {
+    let mut bytes = Vec::new();
+    std::io::stdin().lock().take(LONGEST_TASK).read_to_end(&mut bytes).map_err(CliError::from)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
