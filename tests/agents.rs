@@ -119,14 +119,20 @@ const TOML: [&str; 9] = [
 
 /// Installs, looks, installs again, takes out: everything is as before.
 fn there_and_back(sandbox: &Sandbox, agent: &str, place: &str, what: &str) {
+    round_trip(sandbox, agent, place, &[], what);
+}
+
+fn round_trip(sandbox: &Sandbox, agent: &str, place: &str, more: &[&str], what: &str) {
     let everything = |sandbox: &Sandbox| tree(&sandbox.root());
     let (before, git) = (everything(sandbox), sandbox.state());
     assert_eq!(state(sandbox, agent, place), "absent", "{agent} {place} {what:?}");
-    sandbox.run(&["agent", "install", agent, place, "--yes"]);
+    let install = [&["agent", "install", agent, place, "--yes"], more].concat();
+    sandbox.run(&install);
     assert_eq!(state(sandbox, agent, place), "installed", "{agent} {place} {what:?}");
     let installed = everything(sandbox);
     assert_ne!(installed, before);
     assert!(sandbox.run(&["agent", "install", agent, place]).starts_with("nothing to do\n"), "{agent} {what:?}");
+    assert!(sandbox.run(&install).starts_with("nothing to do\n"), "{agent} {what:?}");
     assert_eq!(everything(sandbox), installed, "{agent} {place} {what:?}");
     assert_eq!(sandbox.state().index, git.index);
     sandbox.run(&["agent", "uninstall", agent, place, "--yes"]);
@@ -177,6 +183,77 @@ fn instructions_are_as_before() {
     whatever(&MARKDOWN, "claude", "--project", |sandbox| sandbox.path("CLAUDE.md"));
     whatever(&MARKDOWN, "opencode", "--user", |sandbox| sandbox.home().join(".config/opencode/AGENTS.md"));
     whatever(&MARKDOWN[..2], "opencode", "--project", |sandbox| sandbox.path("AGENTS.md"));
+}
+
+/// What settings with servers may look like; `LIST` is where an agent has them.
+const SERVERS: [&str; 6] = [
+    "{\"LIST\":{}}",
+    "{\n  \"LIST\": {\n    \"other\": { \"command\": \"npx\", \"args\": [\"-y\", \"x\"] }\n  },\n  \"z\": 1\n}\n",
+    "{\n\t// mine\n\t\"LIST\": {\n\t\t\"other\": {}, // theirs\n\t},\n}\n",
+    "{\r\n  \"a\": [],\r\n  \"LIST\": {\r\n  }\r\n}\r\n",
+    "{\"a\": {\"LIST\": 1}}",
+    "\u{feff}{\n  \"LIST\": {\"git-memory-other\": {\"command\": \"git-memory-other\"}}\n}",
+];
+
+/// What Codex's settings with servers may look like.
+const TOML_SERVERS: [&str; 4] = [
+    "[mcp_servers.other]\ncommand = \"npx\"\nargs = [\"-y\"]\n\n[mcp_servers.other.env]\nA = \"1\"\n",
+    "notify = [\"say\"]\n\n[mcp_servers.other]\r\ncommand = \"npx\"",
+    "# mine\n[mcp_servers]\n\n[tui]\na = 1 # one\n\n\n",
+    "[mcp_servers.\"git-memory-other\"]\ncommand = \"git-memory-other\"\n",
+];
+
+#[test]
+fn settings_with_servers_are_as_before() {
+    let with = |agent: &str, place: &str, list: &str, path: &dyn Fn(&Sandbox) -> PathBuf| {
+        let sandbox = wiki();
+        round_trip(&sandbox, agent, place, &["--mcp"], "no file");
+        for text in JSON.iter().copied().filter(|text| !text.contains("hooks")).chain(SERVERS) {
+            let text = text.replace("LIST", list);
+            put(&path(&sandbox), &text);
+            round_trip(&sandbox, agent, place, &["--mcp"], &text);
+        }
+    };
+    with("claude", "--project", "mcpServers", &|sandbox| sandbox.path(".mcp.json"));
+    with("cursor", "--project", "mcpServers", &|sandbox| sandbox.path(".cursor/mcp.json"));
+    with("cursor", "--user", "mcpServers", &|sandbox| sandbox.home().join(".cursor/mcp.json"));
+    with("opencode", "--project", "mcp", &|sandbox| sandbox.path("opencode.json"));
+    with("opencode", "--user", "mcp", &|sandbox| sandbox.home().join(".config/opencode/opencode.jsonc"));
+    let sandbox = wiki();
+    round_trip(&sandbox, "codex", "--user", &["--mcp"], "no file");
+    for text in TOML.into_iter().chain(TOML_SERVERS) {
+        put(&sandbox.home().join(".codex/config.toml"), text);
+        round_trip(&sandbox, "codex", "--user", &["--mcp"], text);
+        round_trip(&sandbox, "codex", "--project", &["--mcp"], text);
+    }
+}
+
+#[test]
+fn the_server_is_there_only_where_it_was_asked_for_and_starts_as_it_is_written() {
+    let sandbox = wiki();
+    sandbox.run(&["agent", "install", "all", "--yes"]);
+    assert!(!sandbox.path(".mcp.json").exists() && !sandbox.path("opencode.json").exists());
+    sandbox.run(&["agent", "install", "all", "--mcp", "--yes"]);
+    let settings: Value = serde_json::from_str(&sandbox.read(".mcp.json")).unwrap();
+    let entry = &settings["mcpServers"]["git-memory"];
+    let arguments = entry["args"].as_array().unwrap().iter().map(|word| word.as_str().unwrap().to_owned());
+    let mut server = sandbox.program(entry["command"].as_str().unwrap());
+    server.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut server = server.spawn().unwrap();
+    let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18"}});
+    std::io::Write::write_all(&mut server.stdin.take().unwrap(), format!("{hello}\n").as_bytes()).unwrap();
+    let said = server.wait_with_output().unwrap();
+    assert!(said.status.success() && String::from_utf8_lossy(&said.stdout).contains("git-memory"), "{said:?}");
+    // One that was changed by hand is neither replaced nor taken out unasked.
+    let mine = sandbox.read(".mcp.json").replace("\"mcp\"", "\"--scope\", \"acme\", \"mcp\"");
+    sandbox.write(".mcp.json", &mine);
+    assert_eq!(state(&sandbox, "claude", "--project"), "modified");
+    for action in ["install", "uninstall"] {
+        assert!(sandbox.fails(1, &["agent", action, "claude", "--yes"]).1.contains("edited by hand"));
+    }
+    assert_eq!(sandbox.read(".mcp.json"), mine);
+    sandbox.run(&["agent", "uninstall", "all", "--force", "--yes"]);
+    assert!(!sandbox.path(".mcp.json").exists());
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::agent::hook;
 use crate::agent::install::{self, Agent, Done, Ground, Place, Plan, Standing, State};
 use crate::git::Repo;
 
-/// Install into coding agents: hooks that capture sessions by themselves, instructions and a skill.
+/// Install into coding agents: hooks that capture sessions by themselves, instructions, a skill, and the MCP server.
 ///
 /// Inside a repository the files of the work tree are meant (--project), elsewhere the user's own (--user). What is
 /// going to change is shown as a diff, and asked for; every other byte of a file stays as it is, and `uninstall` gives
@@ -26,7 +26,7 @@ pub struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum Action {
     /// Put hooks, instructions and a skill in place; twice changes nothing
-    Install(Change),
+    Install(Install),
     /// Take out what is ours, and nothing else
     Uninstall(Change),
     /// Show what is installed, and whether it can work
@@ -49,6 +49,15 @@ struct Change {
     /// Also replace or take out what was edited by hand
     #[arg(long)]
     force: bool,
+}
+
+#[derive(Debug, clap::Args)]
+struct Install {
+    #[command(flatten)]
+    change: Change,
+    /// The MCP server too, in the settings where the agent looks for servers
+    #[arg(long)]
+    mcp: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -110,7 +119,7 @@ pub struct Changed {
 #[derive(Debug, Serialize, JsonSchema)]
 struct ChangedFile {
     agent: &'static str,
-    /// `hooks`, `notify`, `instructions`, `plugin`, `rule` or `skill`.
+    /// `hooks`, `notify`, `instructions`, `plugin`, `rule`, `skill` or `mcp`.
     part: &'static str,
     path: String,
     /// `installed`, `updated`, `unchanged`, `removed`, `absent` or `kept`.
@@ -138,7 +147,7 @@ struct FoundAgent {
 
 #[derive(Debug, Serialize, JsonSchema)]
 struct FoundFile {
-    /// `hooks`, `notify`, `instructions`, `plugin`, `rule` or `skill`.
+    /// `hooks`, `notify`, `instructions`, `plugin`, `rule`, `skill` or `mcp`.
     part: &'static str,
     path: String,
     /// As that of the agent.
@@ -149,8 +158,9 @@ struct FoundFile {
 
 pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
     match args.action {
-        Action::Install(change) => {
-            let ground = here(ctx, &change.place)?;
+        Action::Install(Install { change, mcp }) => {
+            let mut ground = here(ctx, &change.place)?;
+            ground.mcp = mcp;
             let (agents, skipped) = chosen(&change.agents, |agent| ground.has(agent));
             let plan = install::install(&ground, &agents, change.force)?;
             let written = settle(ctx, &ground, &change, &plan, skipped)?;
@@ -311,6 +321,12 @@ fn advise(ctx: &Context, ground: &Ground, agents: &[Agent], plan: &Plan) {
                 "Codex heeds `notify` in the user's own settings alone: it holds for every repository with a wiki",
             );
         }
+    }
+    if ground.mcp && ground.place == Place::User && agents.contains(&Agent::Claude) {
+        ctx.note(
+            "Claude Code keeps the user's own servers among its state: `claude mcp add --scope user git-memory -- \
+             git-memory mcp` adds it there",
+        );
     }
     if agents.contains(&Agent::Cursor) {
         ctx.note("no reader knows Cursor's transcripts yet: its sessions are not captured");

@@ -70,6 +70,12 @@ pub enum Kind {
     Rule,
     /// A skill of ours.
     Skill,
+    /// The MCP servers of Claude Code or Cursor, with ours among them.
+    Servers,
+    /// OpenCode's settings, with our MCP server among others.
+    OpenCodeServers,
+    /// Codex's settings, with our MCP server among others.
+    CodexServers,
 }
 
 impl Kind {
@@ -82,6 +88,7 @@ impl Kind {
             Kind::Plugin => "plugin",
             Kind::Rule => "rule",
             Kind::Skill => "skill",
+            Kind::Servers | Kind::OpenCodeServers | Kind::CodexServers => "mcp",
         }
     }
 }
@@ -93,6 +100,18 @@ pub(super) struct AgentFile {
     pub path: PathBuf,
     /// Other agents, or other places, may use the same one.
     pub shared: bool,
+}
+
+impl AgentFile {
+    /// Under which name it is recorded what was inserted into the file itself (behind links). Codex has two parts of
+    /// ours in one file.
+    pub fn record(&self, real: &Path) -> PathBuf {
+        let mut name = real.as_os_str().to_owned();
+        if self.kind.is_optional() {
+            name.push("#mcp");
+        }
+        name.into()
+    }
 }
 
 /// The folders of the agents' own configuration.
@@ -147,6 +166,8 @@ pub struct Ground {
     pub homes: Homes,
     /// The local folder of the repository at hand (`$GIT_COMMON_DIR/memory`).
     pub memory: Option<PathBuf>,
+    /// The MCP server is asked for as well.
+    pub mcp: bool,
     program: Program,
 }
 
@@ -156,7 +177,7 @@ impl Ground {
     /// # Errors
     /// When there is no home folder.
     pub fn new(place: Place, memory: Option<PathBuf>) -> Result<Ground, Error> {
-        Ok(Ground { place, homes: Homes::from_environment()?, memory, program: Program::this() })
+        Ok(Ground { place, homes: Homes::from_environment()?, memory, mcp: false, program: Program::this() })
     }
 
     /// Who relies on a file that this agent has at this place.
@@ -188,8 +209,31 @@ impl Ground {
         in_project || own.iter().any(|folder| folder.is_dir())
     }
 
-    /// The files of an agent, the one that captures first.
+    /// The files of an agent, the one that captures first, that of the MCP server last.
     pub(super) fn files(&self, agent: Agent) -> Vec<AgentFile> {
+        let mut files = self.usual(agent);
+        files.extend(self.servers(agent));
+        files
+    }
+
+    /// Where the agent looks for MCP servers. Claude Code keeps the user's own among its state, which it writes all the
+    /// time: nobody else should.
+    fn servers(&self, agent: Agent) -> Option<AgentFile> {
+        let homes = &self.homes;
+        let (kind, path) = match (agent, &self.place) {
+            (Agent::Claude, Place::Project(top)) => (Kind::Servers, top.join(".mcp.json")),
+            (Agent::Claude, Place::User) => return None,
+            // Codex asks before it heeds a project's settings.
+            (Agent::Codex, _) => (Kind::CodexServers, homes.codex.join("config.toml")),
+            (Agent::OpenCode, Place::Project(top)) => (Kind::OpenCodeServers, opencode_settings(top)),
+            (Agent::OpenCode, Place::User) => (Kind::OpenCodeServers, opencode_settings(&homes.opencode)),
+            (Agent::Cursor, Place::Project(top)) => (Kind::Servers, top.join(".cursor/mcp.json")),
+            (Agent::Cursor, Place::User) => (Kind::Servers, homes.cursor.join("mcp.json")),
+        };
+        Some(AgentFile { kind, path, shared: agent == Agent::Codex })
+    }
+
+    fn usual(&self, agent: Agent) -> Vec<AgentFile> {
         let homes = &self.homes;
         let own = |kind, path| AgentFile { kind, path, shared: false };
         let shared = |kind, path| AgentFile { kind, path, shared: true };
@@ -234,6 +278,12 @@ impl Ground {
             (Agent::Cursor, Place::User) => vec![own(Kind::CursorHooks, homes.cursor.join("hooks.json"))],
         }
     }
+}
+
+/// OpenCode's settings in a folder, under the name that they have there.
+fn opencode_settings(folder: &Path) -> PathBuf {
+    let commented = folder.join("opencode.jsonc");
+    if commented.exists() { commented } else { folder.join("opencode.json") }
 }
 
 /// OpenCode reads CLAUDE.md only where there is no AGENTS.md: making one would take CLAUDE.md away from it.

@@ -2,7 +2,7 @@
 //! all of it out again.
 //!
 //! Each agent has a few files at each place (`files.rs`). Every edit of a file is an insertion into its text, made by
-//! the module that knows its form: `settings.rs` (`json.rs`), `notify.rs`, `block.rs`, or a whole file of ours from
+//! the module that knows its form: `settings.rs` and `server.rs` (`json.rs`), `notify.rs`, `block.rs`, or a whole file of ours from
 //! `template.rs`. What was inserted is remembered (`record.rs`), so that taking it out gives the old bytes back; without
 //! the record our parts are still recognised.
 
@@ -15,6 +15,7 @@ mod part;
 mod plan;
 mod program;
 mod record;
+mod server;
 mod settings;
 mod status;
 mod template;

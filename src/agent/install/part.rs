@@ -2,8 +2,9 @@
 
 use super::files::{AgentFile, Ground, Kind};
 use super::program::missing;
+use super::server::Form;
 use super::settings::Shape;
-use super::{Error, Fault, block, notify, program, settings, template};
+use super::{Error, Fault, block, notify, program, server, settings, template};
 
 /// What stands in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +43,20 @@ impl Kind {
         }
     }
 
+    fn form(self) -> Option<Form> {
+        match self {
+            Kind::Servers => Some(Form::Servers),
+            Kind::OpenCodeServers => Some(Form::OpenCode),
+            Kind::CodexServers => Some(Form::Codex),
+            _ => None,
+        }
+    }
+
+    /// Whether it is there only when it was asked for.
+    pub(super) fn is_optional(self) -> bool {
+        self.form().is_some()
+    }
+
     /// Whether the whole file is ours.
     pub(super) fn is_whole(self) -> bool {
         matches!(self, Kind::Plugin | Kind::Rule | Kind::Skill)
@@ -75,6 +90,10 @@ pub(super) fn look(file: &AgentFile, text: Option<&str>, ground: &Ground) -> Res
         };
         let missing = there.iter().find_map(|(_, command)| missing(&program::called(command)?.0));
         return Ok(Look { found, missing });
+    }
+    if let Some(form) = file.kind.form() {
+        let (found, word) = server::find(text, form, &program).map_err(broken)?;
+        return Ok(Look { found, missing: word.and_then(|word| missing(&word)) });
     }
     if file.kind == Kind::Notify {
         return Ok(match notify::find(text).map_err(broken)? {
@@ -111,6 +130,9 @@ pub(super) fn add(file: &AgentFile, text: &str, ground: &Ground) -> Result<Vec<S
     if let Some(shape) = file.kind.shape() {
         return settings::add(text, shape, &program).map_err(broken);
     }
+    if let Some(form) = file.kind.form() {
+        return server::add(text, form, &program).map_err(broken);
+    }
     let new = match file.kind {
         Kind::Notify => notify::add(text, &program).map_err(broken)?,
         kind => {
@@ -126,10 +148,11 @@ pub(super) fn add(file: &AgentFile, text: &str, ground: &Ground) -> Result<Vec<S
 /// # Errors
 /// When the text is not what the agent expects.
 pub(super) fn strip(file: &AgentFile, text: &str) -> Result<String, Error> {
-    let stripped = match (file.kind, file.kind.shape()) {
-        (_, Some(shape)) => settings::strip(text, shape),
-        (Kind::Notify, _) => notify::strip(text),
-        (Kind::Block, _) => block::strip(text),
+    let stripped = match (file.kind.shape(), file.kind.form()) {
+        (Some(shape), _) => settings::strip(text, shape),
+        (_, Some(form)) => server::strip(text, form),
+        _ if file.kind == Kind::Notify => notify::strip(text),
+        _ if file.kind == Kind::Block => block::strip(text),
         _ => Ok(String::new()),
     };
     stripped.map_err(|fault| Error::broken(&file.path, fault))

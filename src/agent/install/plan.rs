@@ -56,6 +56,9 @@ pub fn install(ground: &Ground, agents: &[Agent], force: bool) -> Result<Plan, E
     let mut plan = Plan::new(ground);
     for &agent in agents {
         for file in ground.files(agent) {
+            if file.kind.is_optional() && !ground.mcp && !plan.has(ground, agent, &file) {
+                continue;
+            }
             let done = plan.install(ground, agent, &file, force)?;
             plan.outcomes.push(Outcome { agent, kind: file.kind, path: file.path, done });
         }
@@ -71,7 +74,8 @@ pub fn uninstall(ground: &Ground, agents: &[Agent], force: bool) -> Result<Plan,
     let mut plan = Plan::new(ground);
     let leaving: Vec<String> = agents.iter().map(|&agent| ground.user(agent)).collect();
     for &agent in agents {
-        for file in ground.files(agent) {
+        // What came last goes first, so that a file is as it was between the two.
+        for file in ground.files(agent).into_iter().rev() {
             let done = plan.uninstall(ground, &leaving, &file, force)?;
             plan.outcomes.push(Outcome { agent, kind: file.kind, path: file.path, done });
         }
@@ -94,15 +98,22 @@ impl Plan {
         written
     }
 
+    /// Whether it was installed for this agent here.
+    fn has(&mut self, ground: &Ground, agent: Agent, file: &AgentFile) -> bool {
+        let entry = self.records.get(&file.record(&change::real(&file.path)));
+        entry.is_some_and(|entry| entry.users.contains(&ground.user(agent)))
+    }
+
     fn install(&mut self, ground: &Ground, agent: Agent, file: &AgentFile, force: bool) -> Result<Done, Error> {
         let real = change::real(&file.path);
         let text = self.text(&real)?;
         let look = part::look(file, text.as_deref(), ground)?;
-        let mut entry = self.records.get(&real).unwrap_or_default();
+        let record = file.record(&real);
+        let mut entry = self.records.get(&record).unwrap_or_default();
         entry.users.insert(ground.user(agent));
         let (base, done) = match look.found {
             Found::Current => {
-                self.records.set(&real, Some(entry));
+                self.records.set(&record, Some(entry));
                 return Ok(Done::Unchanged);
             }
             Found::Foreign => return Err(Error::Foreign { path: file.path.clone() }),
@@ -126,7 +137,7 @@ impl Plan {
             return Err(Error::broken(&file.path, Fault::new("it cannot be edited without touching what is not ours")));
         }
         entry.steps = if file.kind.is_whole() { Vec::new() } else { steps };
-        self.records.set(&real, Some(entry));
+        self.records.set(&record, Some(entry));
         self.set(real, text, Some(after), Vec::new());
         Ok(done)
     }
@@ -135,10 +146,11 @@ impl Plan {
         let real = change::real(&file.path);
         let text = self.text(&real)?;
         let look = part::look(file, text.as_deref(), ground)?;
-        let entry = self.records.get(&real);
+        let record = file.record(&real);
+        let entry = self.records.get(&record);
         match look.found {
             Found::Nothing | Found::Foreign => {
-                self.records.set(&real, None);
+                self.records.set(&record, None);
                 // The same file, taken out for an agent before this one.
                 let gone = self.changes.iter().any(|change| change.path == real);
                 return Ok(if gone { Done::Removed } else { Done::Absent });
@@ -151,7 +163,7 @@ impl Plan {
         if !entry.users.is_empty() {
             let users: Vec<&str> = entry.users.iter().map(String::as_str).collect();
             let why = format!("used by {}", users.join(", ").replace('@', " in "));
-            self.records.set(&real, Some(entry));
+            self.records.set(&record, Some(entry));
             return Ok(Done::Kept(why));
         }
         let after = without(file, text.as_deref().unwrap_or_default(), &entry, ground)?;
@@ -160,7 +172,7 @@ impl Plan {
             // Named after us, so that it is ours with or without a record.
             folders.extend(real.parent().map(Path::to_owned));
         }
-        self.records.set(&real, None);
+        self.records.set(&record, None);
         self.set(real, text, after, folders);
         Ok(Done::Removed)
     }
@@ -184,7 +196,7 @@ impl Plan {
 
 /// Whether what was edited by hand may be lost: hooks and lists hold no more of ours than a command.
 fn needs_force(kind: Kind) -> bool {
-    kind == Kind::Block || kind.is_whole()
+    kind == Kind::Block || kind.is_whole() || kind.is_optional()
 }
 
 /// Whether a user of a file can still be one: its project is there.

@@ -50,11 +50,14 @@ pub struct Standing {
 pub fn status(ground: &Ground, agent: Agent) -> Standing {
     let mut records = Records::load(ground);
     let user = ground.user(agent);
-    let files = ground.files(agent);
-    let recorded = files
-        .iter()
-        .any(|file| records.get(&change::real(&file.path)).is_some_and(|entry| entry.users.contains(&user)));
-    let states: Vec<FileState> = files.iter().map(|file| state_of(file, ground)).collect();
+    let files = ground.files(agent).into_iter().map(|file| (state_of(&file, ground), file));
+    // What nobody asked for is not missed.
+    let files = files.filter(|(found, file)| !file.kind.is_optional() || found.state != State::Absent);
+    let (states, files): (Vec<FileState>, Vec<AgentFile>) = files.unzip();
+    let recorded = files.iter().any(|file| {
+        let entry = records.get(&file.record(&change::real(&file.path)));
+        entry.is_some_and(|entry| entry.users.contains(&user))
+    });
     // A file that other agents or places use as well does not show that this one was installed; all of them do.
     let own = files.iter().zip(&states).any(|(file, found)| !file.shared && found.state != State::Absent);
     let all = states.iter().all(|found| found.state != State::Absent);

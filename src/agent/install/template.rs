@@ -9,7 +9,7 @@ use super::program::Program;
 use super::{Error, Fault};
 
 /// The version of the texts in `templates/agents/`; goes up with every change of them.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 const MARK: &str = "git-memory-agent ";
 const INSTRUCTIONS: (&str, &str) = ("instructions.md", include_str!("../../../templates/agents/instructions.md"));
