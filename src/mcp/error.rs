@@ -2,7 +2,7 @@
 
 use crate::report::lint;
 use crate::wiki::scope::Unresolved;
-use crate::{git, improve, proposal, wiki};
+use crate::{git, improve, proposal, search, wiki};
 
 /// Why something that an agent asked for was not done.
 #[derive(Debug, thiserror::Error)]
@@ -22,6 +22,9 @@ pub enum Error {
     /// Pages that cannot be checked.
     #[error(transparent)]
     Lint(#[from] lint::Error),
+    /// A search's trouble.
+    #[error(transparent)]
+    Search(#[from] search::Error),
     /// No such scope, or not one that this server serves.
     #[error(transparent)]
     Scope(#[from] Unresolved),

@@ -2,7 +2,6 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
@@ -31,7 +30,7 @@ const INLINE_VERSION: &str = "/params/_meta/io.modelcontextprotocol~1protocolVer
 pub fn serve(dir: PathBuf, scope: Option<String>, advise: fn(Error) -> Advice) {
     let (events, out) = wire::open();
     let call = Call { dir, scope, agent: agent(None) };
-    let mut server = Server { out, tasks: Tasks::default(), call, advise, began: false, pen: Arc::default() };
+    let mut server = Server { out, tasks: Tasks::default(), call, advise, began: false };
     for event in events {
         match event {
             Event::Message(message) => server.take(&message),
@@ -55,8 +54,6 @@ struct Server {
     advise: fn(Error) -> Advice,
     /// `initialize` has come.
     began: bool,
-    /// Who holds it may write: what one client asks for at once is done one after the other.
-    pen: Arc<Mutex<()>>,
 }
 
 /// What a worker does for a request: the result, or the code and message of an error.
@@ -113,6 +110,7 @@ impl Server {
                 let cursor = text("cursor");
                 self.work(
                     id,
+                    Effect::Reads,
                     Box::new(move |call| {
                         let (found, next) =
                             resources::list(call, cursor.as_deref()).map_err(|error| plain(advise(error)))?;
@@ -124,6 +122,7 @@ impl Server {
                 None => out.error(id, INVALID_PARAMS, &missing("uri"), None),
                 Some(uri) => self.work(
                     id,
+                    Effect::Reads,
                     Box::new(move |call| match resources::text(call, &uri) {
                         Ok((text, next)) => Ok(protocol::resource(&uri, &text, next.as_deref())),
                         Err(error @ Error::NoPage(_)) => Err((RESOURCE_NOT_FOUND, error.to_string())),
@@ -134,6 +133,7 @@ impl Server {
             "prompts/get" => match text("name") {
                 Some(name) if name == prompts::BRIEF => self.work(
                     id,
+                    Effect::Reads,
                     Box::new(move |call| {
                         Ok(protocol::prompt(&prompts::brief(call).map_err(|error| plain(advise(error)))?))
                     }),
@@ -158,23 +158,18 @@ impl Server {
             Some(Value::Object(arguments)) => arguments.clone(),
             Some(_) => return self.out.error(id, INVALID_PARAMS, "`arguments` is an object", None),
         };
-        let (pen, advise) = (self.pen.clone(), self.advise);
-        self.work(
-            id,
-            Box::new(move |call| {
-                let pen = (row.effect == Effect::Writes).then(|| pen.lock().unwrap_or_else(PoisonError::into_inner));
-                let said = (row.call)(call, arguments);
-                drop(pen);
-                Ok(match said {
-                    Ok(said) => protocol::called(&said.text, Some(said.value), said.failed),
-                    Err(error) => protocol::called(&advise(error).text(), None, true),
-                })
-            }),
-        );
+        let advise = self.advise;
+        let work = move |call: &Call| {
+            Ok(match (row.call)(call, arguments) {
+                Ok(said) => protocol::called(&said.text, Some(said.value), said.failed),
+                Err(error) => protocol::called(&advise(error).text(), None, true),
+            })
+        };
+        self.work(id, row.effect, Box::new(work));
     }
 
     /// Has a worker answer.
-    fn work(&self, id: &Value, work: Work) {
+    fn work(&self, id: &Value, effect: Effect, work: Work) {
         let (out, call, own) = (self.out.clone(), self.call.clone(), id.clone());
         let job = move |wanted: &dyn Fn() -> bool| {
             let done = catch_unwind(AssertUnwindSafe(|| work(&call))).unwrap_or_else(|_| {
@@ -188,7 +183,7 @@ impl Server {
                 Err((code, message)) => out.error(&own, code, &message, None),
             }
         };
-        match self.tasks.add(id, Box::new(job)) {
+        match self.tasks.add(id, effect == Effect::Writes, Box::new(job)) {
             Ok(()) => {}
             Err(Full::Crowded) => self.out.error(id, INTERNAL_ERROR, "too many requests wait; try again later", None),
             Err(Full::SameId) => {

@@ -1,4 +1,4 @@
-//! Requests that take their time: a few at once, each of which can be called off.
+//! Requests that take their time: a few at once, those that write one after the other, each of which can be called off.
 
 use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -27,9 +27,17 @@ struct Shared {
     changed: Condvar,
 }
 
+struct Waiting {
+    id: String,
+    writes: bool,
+    job: Job,
+}
+
 #[derive(Default)]
 struct State {
-    waiting: VecDeque<(String, Job)>,
+    waiting: VecDeque<Waiting>,
+    /// One that writes is at work.
+    writing: bool,
     /// Every request that was taken on and has not ended: whether it was called off.
     open: HashMap<String, bool>,
     workers: usize,
@@ -46,11 +54,11 @@ pub enum Full {
 }
 
 impl Tasks {
-    /// Takes a request on.
+    /// Takes a request on. Two that write are never at work at the same time.
     ///
     /// # Errors
     /// When too many wait, or one of this id has not ended.
-    pub fn add(&self, id: &Value, job: Job) -> Result<(), Full> {
+    pub fn add(&self, id: &Value, writes: bool, job: Job) -> Result<(), Full> {
         let id = id.to_string();
         let mut state = self.state();
         if state.open.contains_key(&id) {
@@ -60,7 +68,7 @@ impl Tasks {
             return Err(Full::Crowded);
         }
         state.open.insert(id.clone(), false);
-        state.waiting.push_back((id, job));
+        state.waiting.push_back(Waiting { id, writes, job });
         if state.idle < state.waiting.len() && state.workers < WORKERS {
             state.workers += 1;
             let tasks = self.clone();
@@ -77,7 +85,7 @@ impl Tasks {
         let id = id.to_string();
         let mut state = self.state();
         let before = state.waiting.len();
-        state.waiting.retain(|(waiting, _)| *waiting != id);
+        state.waiting.retain(|waiting| waiting.id != id);
         if state.waiting.len() < before {
             state.open.remove(&id);
         } else if let Some(called_off) = state.open.get_mut(&id) {
@@ -105,17 +113,20 @@ impl Tasks {
     fn work(&self) {
         let mut state = self.state();
         loop {
-            let Some((id, job)) = state.waiting.pop_front() else {
+            let next = state.waiting.iter().position(|waiting| !(waiting.writes && state.writing));
+            let Some(Waiting { id, writes, job }) = next.and_then(|at| state.waiting.remove(at)) else {
                 state.idle += 1;
                 state = self.0.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
                 state.idle -= 1;
                 continue;
             };
+            state.writing |= writes;
             drop(state);
             let wanted = || self.state().open.get(&id) == Some(&false);
             // A job answers for its own panics; one that does not must not take its worker along.
             let _ = catch_unwind(AssertUnwindSafe(|| job(&wanted)));
             state = self.state();
+            state.writing &= !writes;
             state.open.remove(&id);
             self.0.changed.notify_all();
         }
@@ -144,11 +155,11 @@ mod tests {
                 let _ = wait.lock().unwrap().recv();
                 say.send((n, wanted())).unwrap();
             });
-            tasks.add(&json!(n), job).unwrap();
+            tasks.add(&json!(n), false, job).unwrap();
         }
         (0..WORKERS).for_each(|_| begun.recv().unwrap());
-        tasks.add(&json!("x"), Box::new(move |_| say.send((99, true)).unwrap())).unwrap();
-        assert_eq!(tasks.add(&json!("x"), Box::new(|_| {})), Err(Full::SameId));
+        tasks.add(&json!("x"), false, Box::new(move |_| say.send((99, true)).unwrap())).unwrap();
+        assert_eq!(tasks.add(&json!("x"), false, Box::new(|_| {})), Err(Full::SameId));
         tasks.cancel(&json!("x"));
         tasks.cancel(&json!(0));
         tasks.cancel(&json!("unknown"));
@@ -162,13 +173,36 @@ mod tests {
     }
 
     #[test]
+    fn requests_that_write_wait_for_each_other_and_hold_up_nobody_else() {
+        let tasks = Tasks::default();
+        let (say, heard) = channel();
+        let (go, wait) = channel::<()>();
+        let first = say.clone();
+        let job: Job = Box::new(move |_| {
+            let _ = wait.recv();
+            first.send("first").unwrap();
+        });
+        tasks.add(&json!(0), true, job).unwrap();
+        for n in 1..=2 * WORKERS {
+            let say = say.clone();
+            tasks.add(&json!(n), true, Box::new(move |_| say.send("later").unwrap())).unwrap();
+        }
+        tasks.add(&json!("read"), false, Box::new(move |_| say.send("read").unwrap())).unwrap();
+        assert_eq!(heard.recv_timeout(Duration::from_secs(10)), Ok("read"));
+        go.send(()).unwrap();
+        tasks.finish(Duration::from_secs(10));
+        assert_eq!(heard.recv(), Ok("first"));
+        assert_eq!(heard.try_iter().count(), 2 * WORKERS);
+    }
+
+    #[test]
     fn a_job_that_panics_ends_and_its_worker_goes_on() {
         let tasks = Tasks::default();
         for n in 0..10 {
-            tasks.add(&json!(n), Box::new(|_| panic!("on purpose"))).unwrap();
+            tasks.add(&json!(n), true, Box::new(|_| panic!("on purpose"))).unwrap();
         }
         let (say, heard) = channel();
-        tasks.add(&json!("last"), Box::new(move |_| say.send(()).unwrap())).unwrap();
+        tasks.add(&json!("last"), true, Box::new(move |_| say.send(()).unwrap())).unwrap();
         tasks.finish(Duration::from_secs(10));
         assert!(heard.try_recv().is_ok());
     }

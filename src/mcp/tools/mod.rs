@@ -7,6 +7,7 @@ mod lint;
 mod proposals;
 mod propose;
 pub mod read;
+mod search;
 mod status;
 
 use std::path::PathBuf;
@@ -20,8 +21,12 @@ use super::answer::Said;
 use super::error::Error;
 use super::schema::{self, Shape};
 use crate::git::Person;
-use crate::wiki::Wiki;
+use crate::proposal::propose::Writer;
+use crate::proposal::{self, Refused};
+use crate::search as room;
+use crate::session::Redactor;
 use crate::wiki::scope::{GLOBAL, Unresolved};
+use crate::wiki::{Kind, Wiki};
 
 /// What a tool does to the repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,10 +68,52 @@ impl Call {
         Ok(scope.map(|name| wiki.scopes.named(name)).transpose()?.map(|scope| scope.name.clone()))
     }
 
+    /// The scope that is searched: as [`Call::scope`], and where neither names one, that of the server's folder;
+    /// `None`: all.
+    ///
+    /// # Errors
+    /// As [`Call::scope`], and when the folder does not tell.
+    pub fn scope_to_search(&self, wiki: &Wiki, named: Option<&str>, all: bool) -> Result<Option<String>, Error> {
+        if all && (self.scope.is_some() || named.is_some()) {
+            let own = self.scope.as_deref().or(named).unwrap_or_default();
+            return Err(Unresolved(format!("all scopes are asked for, and scope `{own}` alone")).into());
+        }
+        let named = self.scope(wiki, named)?;
+        Ok(room::scope_here(wiki, &self.dir, named.as_deref(), all)?)
+    }
+
+    /// The agent as the author of what it hands in, for the person whose git identity runs the server.
+    ///
+    /// # Errors
+    /// When git knows no identity, or the settings of redaction cannot be used.
+    fn writer(&self, wiki: &Wiki) -> Result<Writer, Error> {
+        let redact = &wiki.config.settings.redact;
+        let name = Redactor::redact_once(&self.agent.name, &redact.extra_patterns, &redact.allow)
+            .map_err(|error| proposal::Error::from(Refused::new("config", error.to_string())))?;
+        Ok(Writer {
+            person: Person { name, ..self.agent.clone() },
+            operator: wiki.repo.operator()?,
+            by_hand: false,
+            deferred: Some(DEFERRED.to_owned()),
+        })
+    }
+
     /// Whether what belongs to a scope may be shown: it is the server's own, or everybody's.
     pub fn may_show(&self, scope: &str) -> bool {
         self.scope.as_deref().is_none_or(|own| own == scope || scope == GLOBAL)
     }
+}
+
+/// Why no policy accepts what an agent hands in.
+const DEFERRED: &str = "an agent proposed it";
+
+/// A kind of page by its word.
+fn kind(word: &str) -> Result<Kind, Error> {
+    let unknown = || {
+        let kinds = Kind::ALL.map(Kind::as_str).join(", ");
+        Error::Arguments(format!("`{word}` is no kind of page; there are {kinds}"))
+    };
+    Kind::parse(word).ok_or_else(unknown)
 }
 
 /// A tool.
@@ -127,6 +174,7 @@ const fn row<T: Tool>() -> Row {
 
 /// The tools, in the order in which an agent meets them.
 pub const TOOLS: &[Row] = &[
+    row::<search::Search>(),
     row::<read::Read>(),
     row::<propose::Propose>(),
     row::<improve::Improve>(),

@@ -12,8 +12,8 @@ use crate::proposal::row::{Row, marks};
 use crate::proposal::sides::Sides;
 use crate::proposal::view::Wanted;
 use crate::proposal::{self, Evidence, Item, Sidecar, View, sidecar};
+use crate::wiki::Wiki;
 use crate::wiki::shown::shown;
-use crate::wiki::{Kind, Wiki};
 
 /// What [`Proposals`] takes.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -144,14 +144,10 @@ impl Tool for Proposals {
 }
 
 fn list(call: &Call, wiki: &Wiki, view: &View, input: Input) -> Result<Said<Output>, Error> {
-    let kind = input.kind.map(|word| {
-        let kinds = || Kind::ALL.map(Kind::as_str).join(", ");
-        Kind::parse(&word).ok_or_else(|| Error::Arguments(format!("`{word}` is no kind of page: {}", kinds())))
-    });
     let wanted = Wanted {
         states: input.state.and_then(State::status).into_iter().collect(),
         all: input.state == Some(State::All),
-        kind: kind.transpose()?,
+        kind: input.kind.as_deref().map(super::kind).transpose()?,
         scope: call.scope(wiki, input.scope.as_deref())?,
         page: input.page.map(|page| wiki.page_name(&page)),
         ..Wanted::default()

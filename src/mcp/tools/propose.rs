@@ -7,7 +7,7 @@ use serde_json::json;
 use super::super::answer::Said;
 use super::super::error::Error;
 use super::{Call, Effect, Tool};
-use crate::proposal::propose::{self, Made, Writer};
+use crate::proposal::propose::{self, Made};
 use crate::wiki::Edit;
 use crate::wiki::shown::shown;
 
@@ -49,9 +49,6 @@ pub struct Quote {
     /// The words as they stand there, at most 400 characters
     quote: String,
 }
-
-/// Why no policy accepts what an agent hands in.
-const DEFERRED: &str = "an agent proposed it";
 
 /// Proposing.
 pub struct Propose;
@@ -95,12 +92,7 @@ impl Tool for Propose {
         set("kind", input.kind.map(Into::into));
         set("body_markdown", input.text.map(Into::into));
         set("edits", (!input.edits.is_empty()).then(|| json!(input.edits)));
-        let writer = Writer {
-            person: call.agent.clone(),
-            operator: wiki.repo.operator()?,
-            by_hand: false,
-            deferred: Some(DEFERRED.to_owned()),
-        };
+        let writer = call.writer(&wiki)?;
         let made = propose::propose(&mut wiki, Some(&scope), &writer, vec![Ok(raw)])?.pop();
         let made = made.ok_or_else(|| Error::Arguments("nothing was proposed".to_owned()))?;
         Ok(Said { text: text(&made), failed: !made.is_well() && made.outcome != "held", value: made })
