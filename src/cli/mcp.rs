@@ -33,6 +33,7 @@ impl From<mcp::Error> for CliError {
             E::Improve(error) => error.into(),
             E::Lint(error) => error.into(),
             E::Search(error) => error.into(),
+            E::Feedback(error) => error.into(),
             E::Scope(error) => error.into(),
             E::Arguments(_) => CliError::refused("bad_arguments", error.to_string())
                 .hint("the tool's input schema names what it takes"),

@@ -2,7 +2,7 @@
 
 use crate::report::lint;
 use crate::wiki::scope::Unresolved;
-use crate::{git, improve, proposal, search, wiki};
+use crate::{feedback, git, improve, proposal, search, wiki};
 
 /// Why something that an agent asked for was not done.
 #[derive(Debug, thiserror::Error)]
@@ -25,6 +25,9 @@ pub enum Error {
     /// A search's trouble.
     #[error(transparent)]
     Search(#[from] search::Error),
+    /// Feedback or an outcome that was not recorded.
+    #[error(transparent)]
+    Feedback(#[from] feedback::Error),
     /// No such scope, or not one that this server serves.
     #[error(transparent)]
     Scope(#[from] Unresolved),

@@ -48,6 +48,8 @@ fn the_sdk_drives_every_tool_and_finds_every_answer_as_its_schema_says() {
         json!([
             ["tools", null],
             ["call", ["memory_search", { "query": "openssl" }]],
+            ["call", ["memory_context", { "task": "The build does not find OpenSSL. Mend it." }]],
+            ["call", ["memory_feedback", { "page": "decisions/sqlite.md", "verdict": "positive" }]],
             ["call", ["memory_read", { "path": "gotchas/openssl-dir.md" }]],
             ["call", ["memory_propose", proposal("one", "# One\n\nSet the folder before the build.\n")]],
             ["call", ["memory_improve", {}]],
@@ -65,16 +67,19 @@ fn the_sdk_drives_every_tool_and_finds_every_answer_as_its_schema_says() {
             ["call", ["memory_read", { "path": "x.md", "force": true }]],
         ]),
     );
-    let [begun, tools, searched, read, proposed, improved, proposals, linted, status, rest @ ..] = &answers[..] else {
+    let [begun, tools, searched, gathered, judged, read, proposed, improved, proposals, linted, status, rest @ ..] =
+        &answers[..]
+    else {
         panic!("{answers:?}");
     };
     assert_eq!(begun["serverInfo"]["name"], "git-memory");
-    assert_eq!(tools["tools"].as_array().map(Vec::len), Some(7), "{tools}");
-    for answer in [searched, read, proposed, improved, proposals, linted, status] {
+    assert_eq!(tools["tools"].as_array().map(Vec::len), Some(10), "{tools}");
+    for answer in [searched, gathered, judged, read, proposed, improved, proposals, linted, status] {
         assert_eq!(answer["isError"], false, "{answer}");
         assert!(answer["structuredContent"].is_object(), "{answer}");
     }
-    assert!(searched["structuredContent"]["episode"].is_string(), "{searched}");
+    let episode = &searched["structuredContent"]["episode"];
+    assert!(episode.is_string() && gathered["structuredContent"]["episode"].is_string(), "{searched} {gathered}");
     assert_eq!(proposed["structuredContent"]["outcome"], "staged");
     assert!(proposals["structuredContent"]["total"].as_u64().is_some_and(|total| total >= 2), "{proposals}");
     let [resources, templates, page, prompts, prompt, ping, missing, accept, forced] = rest else {
@@ -89,6 +94,9 @@ fn the_sdk_drives_every_tool_and_finds_every_answer_as_its_schema_says() {
     assert_eq!(missing["isError"], true, "{missing}");
     assert!(accept["raised"].as_str().is_some_and(|words| words.contains("no tool is named")), "{accept}");
     assert!(forced["content"][0]["text"].as_str().is_some_and(|words| words.contains("unknown field `force`")));
+    let outcome = json!({ "episode": episode, "outcome": "accepted", "used": ["gotchas/openssl-dir.md"] });
+    let answers = python(&sandbox, &program, json!([["call", ["memory_outcome", outcome]]]));
+    assert_eq!(answers[1]["structuredContent"]["verifier"], "agent_self_report", "{answers:?}");
     sandbox.fsck();
 }
 
@@ -104,7 +112,7 @@ fn the_inspector_lists_calls_and_reads() {
         assert!(output.status.success(), "{method}: {said}");
         serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{method}: {error}: {said}"))
     };
-    assert_eq!(ask("tools/list", &[])["tools"].as_array().map(Vec::len), Some(7));
+    assert_eq!(ask("tools/list", &[])["tools"].as_array().map(Vec::len), Some(10));
     let read = ["--tool-name", "memory_read", "--tool-arg", "path=decisions/sqlite.md"];
     assert_eq!(ask("tools/call", &read)["structuredContent"]["kind"], "decision");
     let search = ["--tool-name", "memory_search", "--tool-arg", "query=pnpm"];

@@ -101,9 +101,8 @@ fn a_page_is_found_read_mended_by_section_and_waits() {
 
 #[test]
 fn what_an_agent_hands_in_lands_by_no_policy() {
-    let mut sandbox = wiki();
+    let sandbox = wiki();
     sandbox.git(&["config", "memory.approval.mode", "all"]);
-    sandbox.env.push(("GIT_MEMORY_TRUST".into(), String::new()));
     let tip = sandbox.rev("main");
     sandbox.run(&["capture", &fixture("made-twin-laptop")]);
     let mut server = Server::start(&sandbox, &[]);
@@ -113,7 +112,7 @@ fn what_an_agent_hands_in_lands_by_no_policy() {
     assert!(run["proposals"].as_array().is_some_and(|all| all.iter().all(|made| made["outcome"] == "staged")), "{run}");
     server.finish();
     assert_eq!(sandbox.rev("main"), tip, "nothing landed");
-    let waiting = sandbox.json(&["run", "show"])["waiting"].to_string();
+    let waiting = sandbox.json(&["run", "show", run["run"].as_str().expect("an id")])["waiting"].to_string();
     assert!(waiting.contains("an agent asked for the run"), "{waiting}");
     // A drain under the same policy leaves the agent's own page.
     sandbox.run(&["drain"]);
@@ -305,6 +304,67 @@ fn the_wiki_of_a_code_repository_and_of_a_bare_one_is_found() {
         assert!(made["id"].is_string(), "{made}");
         server.finish();
     }
+}
+
+#[test]
+fn an_outcome_is_the_agents_own_word_whatever_it_says() {
+    let sandbox = wiki();
+    let mut server = Server::start(&sandbox, &[]);
+    let found = server.value("memory_search", json!({ "query": "openssl" }));
+    let outcome = json!({ "episode": found["episode"], "outcome": "passed", "used": ["gotchas/openssl-dir.md"] });
+    for (argument, value) in [("run", json!(["true"])), ("verifier", json!("user")), ("verified", json!(true))] {
+        let mut more = outcome.clone();
+        more[argument] = value;
+        assert!(server.refusal("memory_outcome", more).contains("unknown field"), "{argument}");
+    }
+    let recorded = server.value("memory_outcome", outcome);
+    assert_eq!((&recorded["verifier"], &recorded["verified"]), (&json!("agent_self_report"), &json!(false)));
+    assert_eq!(recorded["run"], Value::Null);
+    let elsewhere = json!({ "episode": found["episode"], "outcome": "failed", "harmful": ["decisions/sqlite.md"] });
+    assert!(server.refusal("memory_outcome", elsewhere).contains("it showed"), "a page that was not shown");
+    assert!(server.refusal("memory_outcome", json!({ "episode": "0123456789abcdef", "outcome": "failed" })).len() > 10);
+    server.finish();
+}
+
+#[test]
+fn feedback_with_an_exact_mend_is_a_proposal_of_the_agents_and_without_one_is_a_word() {
+    let sandbox = wiki();
+    sandbox.git(&["config", "memory.approval.mode", "all"]);
+    let mut server = Server::start(&sandbox, &[]);
+    let page = "gotchas/openssl-dir.md";
+    let said = server.value("memory_feedback", json!({ "page": page, "verdict": "positive" }));
+    assert!(said["utility"].as_f64().is_some_and(|utility| utility > 0.5), "{said}");
+    let mend = json!([{ "old": "the shell profile", "new": "the profile of the build" }]);
+    let bad = json!({ "page": page, "verdict": "negative", "reason": "Wrong file.", "replace": mend });
+    assert!(server.refusal("memory_feedback", bad.clone()).contains("missing_source"));
+    let mut absent = bad.clone();
+    absent["source"] = "README.md".into();
+    absent["replace"][0]["old"] = "words that stand nowhere".into();
+    server.refusal("memory_feedback", absent);
+    assert_eq!(sandbox.json(&["proposal", "list"])["proposals"], json!([]), "a mend that does not fit records nothing");
+    let mut good = bad;
+    good["source"] = "README.md".into();
+    let said = server.value("memory_feedback", good);
+    assert_eq!(said["proposal"]["outcome"], "staged", "{said}");
+    let shown = server.value("memory_proposals", json!({ "action": "show", "id": said["proposal"]["id"] }));
+    assert_eq!(shown["proposal"]["actor"], "tester <agent@git-memory.invalid>", "{shown}");
+    assert_eq!(shown["proposal"]["deferred"], "an agent proposed it", "{shown}");
+    server.finish();
+    sandbox.run(&["drain"]);
+    assert_eq!(sandbox.json(&["proposal", "list"])["proposals"].as_array().map(Vec::len), Some(1));
+}
+
+#[test]
+fn the_context_of_a_task_names_its_pages_and_keeps_to_its_budget() {
+    let sandbox = wiki();
+    let mut server = Server::start(&sandbox, &[]);
+    let task = "The build does not find OpenSSL on the new machine. Which folder has to be set?";
+    let found = server.value("memory_context", json!({ "task": task, "budget_tokens": 300 }));
+    assert_eq!(found["pages"][0]["path"], "gotchas/openssl-dir.md", "{found}");
+    assert!(found["text"].as_str().is_some_and(|text| text.contains("OPENSSL_DIR") && text.len() < 1_300), "{found}");
+    assert!(found["episode"].is_string());
+    assert!(server.refusal("memory_context", json!({ "task": "???" })).contains("no_words"));
+    server.finish();
 }
 
 #[test]

@@ -2,8 +2,11 @@
 //!
 //! There is none that accepts, rejects or reverts a proposal: a person decides.
 
+mod context;
+mod feedback;
 mod improve;
 mod lint;
+mod outcome;
 mod proposals;
 mod propose;
 pub mod read;
@@ -175,7 +178,10 @@ const fn row<T: Tool>() -> Row {
 /// The tools, in the order in which an agent meets them.
 pub const TOOLS: &[Row] = &[
     row::<search::Search>(),
+    row::<context::Context>(),
     row::<read::Read>(),
+    row::<feedback::Feedback>(),
+    row::<outcome::Outcome>(),
     row::<propose::Propose>(),
     row::<improve::Improve>(),
     row::<proposals::Proposals>(),

@@ -6,9 +6,10 @@ use serde::{Deserialize, Serialize};
 use super::super::answer::{self, Said};
 use super::super::error::Error;
 use super::{Call, Effect, Tool};
-use crate::feedback::{self, By, Served, episode};
+use crate::feedback::{self, Asked};
 use crate::git::Oid;
-use crate::search::{self, Answer, Ask, Hit, Signals};
+use crate::ledger;
+use crate::search::{Ask, Hit};
 use crate::wiki::shown::shown;
 use crate::wiki::{Kind, Wiki};
 
@@ -89,14 +90,13 @@ impl Tool for Search {
         let kinds = input.kinds.iter().map(|word| super::kind(word)).collect::<Result<Vec<Kind>, Error>>()?;
         let at = input.at.as_deref().map(|revision| commit(&wiki, revision)).transpose()?;
         let limit = input.limit.unwrap_or(USUAL).clamp(1, MOST);
-        let ask = Ask { text: &input.query, scope: scope.as_deref(), kinds: &kinds, limit, at };
-        let answer = search::search(&wiki, &ask, &Signals::default())?;
-        let episode = record(&wiki, &ask, &answer);
+        let ask = Ask { text: &input.query, scope: scope.as_deref(), kinds: &kinds, limit };
+        let Asked { answer, recorded, notes } = feedback::ask(&wiki, &ask, at, true, ledger::now())?;
         let output = Output {
-            episode,
+            episode: recorded.and_then(|recorded| recorded.id),
             results: answer.hits.iter().map(Found::from).collect(),
             candidates: answer.candidates,
-            notes: answer.notes,
+            notes: answer.notes.into_iter().chain(notes).collect(),
         };
         let text = text(&output);
         Ok(Said::done(output, text))
@@ -105,25 +105,6 @@ impl Tool for Search {
 
 fn commit(wiki: &Wiki, revision: &str) -> Result<Oid, Error> {
     wiki.repo.resolve(revision)?.ok_or_else(|| Error::Arguments(format!("`{revision}` names no commit")))
-}
-
-/// Records what was served; its id, when it was.
-fn record(wiki: &Wiki, ask: &Ask<'_>, answer: &Answer) -> Option<String> {
-    let served: Vec<String> = answer.hits.iter().map(|hit| hit.path.to_string()).collect();
-    let shadow: Vec<String> = answer.shadow.iter().map(ToString::to_string).collect();
-    let tree = answer.tree.to_string();
-    let served = Served {
-        query: ask.text,
-        scope: ask.scope.unwrap_or(episode::ALL_SCOPES),
-        by: By::Search,
-        priors: "off",
-        tree: &tree,
-        candidates: answer.candidates,
-        served: &served,
-        shadow: &shadow,
-        rendered: &served,
-    };
-    feedback::record(wiki, &served).id
 }
 
 impl From<&Hit> for Found {
