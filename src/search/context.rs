@@ -100,7 +100,7 @@ pub fn gather(pages: &Pages<'_>, task: &Task<'_>, signals: &Signals) -> Result<C
             ranked => ranked?,
         };
         candidates = candidates.max(ranked.pages.len());
-        marker.get_or_insert_with(|| Marker::new(&ranked.query, &ranked.found.worth));
+        marker.get_or_insert_with(|| Marker::new(&ranked.query, &ranked.found));
         for (rank, page) in ranked.pages.iter().take(MOST_PAGES).enumerate() {
             let (part, _) = merged.entry(page.doc.path.to_owned()).or_insert_with(|| {
                 let part = Part {

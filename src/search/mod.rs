@@ -12,6 +12,7 @@ mod index;
 mod names;
 mod order;
 mod query;
+mod related;
 mod score;
 mod segment;
 mod snippet;
@@ -117,7 +118,7 @@ impl<'w> Pages<'w> {
     fn hit(&self, ranked: &Ranked<'_>, page: &Candidate<'_>, rank: usize) -> Result<Hit, Error> {
         let adds = ranked.adds(page);
         let read = self.wiki.read(page.doc.path, &self.blob(page.doc.oid)?);
-        let passage = Marker::new(&ranked.query, &adds).passage(&read.body);
+        let passage = Marker::new(&ranked.query, &ranked.found).passage(&read.body);
         let words = ranked.query.clauses.iter().zip(&adds).filter(|(_, add)| **add > 0.0);
         Ok(Hit {
             rank,
@@ -204,10 +205,7 @@ struct Ranked<'p> {
 impl Ranked<'_> {
     /// What each clause of the query adds to a page.
     fn adds(&self, page: &Candidate<'_>) -> Vec<f64> {
-        let of = |pages: &Vec<(score::At, f64)>| {
-            pages.binary_search_by_key(&page.at, |(at, _)| *at).map_or(0.0, |n| pages[n].1)
-        };
-        self.found.by_clause.iter().map(of).collect()
+        self.found.clauses.iter().map(|clause| clause.adds(page.at)).collect()
     }
 
     /// The words of the query that tell the most for a page.

@@ -1,10 +1,15 @@
-//! How well pages fit a query: BM25 over all their words.
+//! How well pages fit a query: BM25 over all their words, where a word also stands for its neighbours in meaning.
+//!
+//! A page counts, for each word of the query, the better of the word itself and its neighbours, not their sum: a page that
+//! holds ten neighbours is not ten times as relevant. That lifts nDCG@10 on held-out queries in other words than the
+//! pages' from .546 to .585, and those in the pages' own words from .966 to .968.
 //!
 //! Extra weight for words of the title, the description, tags, headings or the path only lost on judged queries (0.2 to
 //! 2 points of nDCG@10 each), so there is none.
 
 use super::index::{Bits, Index};
-use super::query::{Query, Wanted};
+use super::query::{Clause, Query, Wanted};
+use super::related::related;
 use super::segment::{Posting, Postings, Segment};
 
 /// From how many occurrences on another adds little.
@@ -12,6 +17,15 @@ const ENOUGH: f64 = 1.2;
 
 /// How much a page's length counts against a word in it, 0 to 1.
 const LENGTH: f64 = 0.9;
+
+/// What a word counts in the stead of one that means nearly the same, times how near they are.
+const NEAR: f64 = 0.6;
+
+/// Most neighbours of a word.
+const MOST_NEAR: usize = 16;
+
+/// A word needs none that more than this part of the pages has.
+const COMMON: usize = 4;
 
 /// A page of an index: the number of its segment and its number there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -24,12 +38,21 @@ pub(super) struct At {
 pub(super) struct Found {
     /// Every page that has something of it, with how well it fits; in the index's order.
     pub pages: Vec<(At, f64)>,
-    /// For each clause, what it adds to which page, in the index's order.
-    pub by_clause: Vec<Vec<(At, f64)>>,
-    /// What each clause counts at most: the more the fewer pages have it.
-    pub worth: Vec<f64>,
+    /// What came of each clause.
+    pub clauses: Vec<Fitting>,
     /// Which of the phrases no page has.
     pub absent_phrases: Vec<usize>,
+}
+
+/// What came of one clause.
+#[derive(Default)]
+pub(super) struct Fitting {
+    /// What it adds to which page, in the index's order.
+    pub pages: Vec<(At, f64)>,
+    /// What it counts at most: the more the fewer pages have it.
+    pub worth: f64,
+    /// The words of pages that count for it too, and what share of it.
+    pub near: Vec<(&'static str, f64)>,
 }
 
 /// Ranks every page that has something of the query. Where some page has all phrases, only such pages count.
@@ -37,25 +60,12 @@ pub(super) fn score(index: &Index, query: &Query) -> Found {
     let segments = index.segments();
     let sizes = Sizes::of(&segments);
     let mut totals: Vec<Vec<f64>> = segments.iter().map(|(segment, _)| vec![0.0; segment.docs as usize]).collect();
-    let mut by_clause = Vec::with_capacity(query.clauses.len());
-    let mut worth = Vec::with_capacity(query.clauses.len());
-    for clause in &query.clauses {
-        let mut pages: Vec<(At, f64)> = Vec::new();
-        for (number, (segment, dead)) in segments.iter().enumerate() {
-            occurrences(segment, dead, &clause.wanted, |doc, count| {
-                pages.push((At { segment: number, doc }, sizes.weight(count, segment.length(doc))));
-            });
-        }
-        let counts = clause.weight * sizes.rarity(pages.len());
-        for (at, weight) in &mut pages {
-            *weight *= counts;
-            totals[at.segment][at.doc as usize] += *weight;
-        }
-        by_clause.push(pages);
-        worth.push(counts);
+    let clauses: Vec<Fitting> = query.clauses.iter().map(|clause| fitting(&segments, &sizes, clause)).collect();
+    for (at, adds) in clauses.iter().flat_map(|clause| &clause.pages) {
+        totals[at.segment][at.doc as usize] += adds;
     }
-    let phrases: Vec<usize> = (0..by_clause.len()).filter(|&n| query.clauses[n].is_phrase()).collect();
-    let has = |n: usize, at: &At| by_clause[n].binary_search_by_key(at, |(at, _)| *at).is_ok();
+    let phrases: Vec<usize> = (0..clauses.len()).filter(|&n| query.clauses[n].is_phrase()).collect();
+    let has = |n: usize, at: &At| clauses[n].adds(*at) > 0.0;
     let all = totals.iter().enumerate().flat_map(|(segment, docs)| {
         docs.iter().enumerate().map(move |(doc, total)| (At { segment, doc: doc as u32 }, *total))
     });
@@ -63,8 +73,65 @@ pub(super) fn score(index: &Index, query: &Query) -> Found {
     if pages.iter().any(|(at, _)| phrases.iter().all(|&n| has(n, at))) {
         pages.retain(|(at, _)| phrases.iter().all(|&n| has(n, at)));
     }
-    let absent_phrases = phrases.into_iter().filter(|&n| by_clause[n].is_empty()).collect();
-    Found { pages, by_clause, worth, absent_phrases }
+    let absent_phrases = phrases.into_iter().filter(|&n| clauses[n].pages.is_empty()).collect();
+    Found { pages, clauses, absent_phrases }
+}
+
+impl Fitting {
+    /// What it adds to a page.
+    pub fn adds(&self, at: At) -> f64 {
+        self.pages.binary_search_by_key(&at, |(at, _)| *at).map_or(0.0, |n| self.pages[n].1)
+    }
+}
+
+/// The pages that have a clause, or words near to it in meaning: each counts for the better of the two.
+fn fitting(segments: &[(Segment<'_>, &Bits)], sizes: &Sizes, clause: &Clause) -> Fitting {
+    let mut pages = having(segments, sizes, &clause.wanted);
+    let rarity = sizes.rarity(pages.len());
+    let known = !pages.is_empty();
+    // Words of most pages, such as `the`, need no help.
+    let common = pages.len() > sizes.pages / COMMON;
+    scale(&mut pages, clause.weight * rarity);
+    let mut found = Fitting { pages, worth: clause.weight * rarity, near: Vec::new() };
+    let Wanted::Term(term) = &clause.wanted else { return found };
+    if common {
+        return found;
+    }
+    for (near, cosine) in related(term) {
+        let mut pages = having(segments, sizes, &Wanted::Term(near.to_owned()));
+        if pages.is_empty() {
+            continue;
+        }
+        let other = sizes.rarity(pages.len());
+        // A rare neighbour must not outweigh the word that was asked for.
+        let share = NEAR * cosine * if known { (rarity / other).min(1.0) } else { 1.0 };
+        scale(&mut pages, clause.weight * share * other);
+        found.pages.extend(pages);
+        found.near.push((near, share));
+        if found.near.len() == MOST_NEAR {
+            break;
+        }
+    }
+    if !found.near.is_empty() {
+        found.pages.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
+        found.pages.dedup_by_key(|(at, _)| *at);
+    }
+    found
+}
+
+/// The living pages that have what is wanted, with what its occurrences there come to, in the index's order.
+fn having(segments: &[(Segment<'_>, &Bits)], sizes: &Sizes, wanted: &Wanted) -> Vec<(At, f64)> {
+    let mut pages = Vec::new();
+    for (number, (segment, dead)) in segments.iter().enumerate() {
+        occurrences(segment, dead, wanted, |doc, count| {
+            pages.push((At { segment: number, doc }, sizes.weight(count, segment.length(doc))));
+        });
+    }
+    pages
+}
+
+fn scale(pages: &mut [(At, f64)], by: f64) {
+    pages.iter_mut().for_each(|(_, weight)| *weight *= by);
 }
 
 /// How many pages there are and how long they are.

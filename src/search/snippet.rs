@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::query::{Query, Wanted};
+use super::score::Found;
 use super::words::{Split, words};
 
 /// Longest passage in bytes.
@@ -34,11 +35,11 @@ pub(super) struct Passage {
 }
 
 impl Marker {
-    /// For a query whose clauses count so much.
-    pub fn new(query: &Query, counts: &[f64]) -> Marker {
+    /// For a query and what it found.
+    pub fn new(query: &Query, found: &Found) -> Marker {
         let mut marker = Marker { terms: HashMap::new(), begins: Vec::new(), starts: Vec::new() };
-        for (n, clause) in query.clauses.iter().enumerate() {
-            let count = counts.get(n).copied().unwrap_or_default();
+        for (n, (clause, fitting)) in query.clauses.iter().zip(&found.clauses).enumerate() {
+            let count = fitting.worth;
             match &clause.wanted {
                 Wanted::Term(term) => drop(marker.terms.insert(term.clone(), (n, count))),
                 Wanted::Phrase(row) => {
@@ -50,6 +51,11 @@ impl Marker {
                     marker.begins.push((begins.clone(), n, count));
                     marker.terms.extend(stems.iter().map(|stem| (stem.clone(), (n, count))));
                 }
+            }
+        }
+        for (n, fitting) in found.clauses.iter().enumerate() {
+            for (near, share) in &fitting.near {
+                marker.terms.entry((*near).to_owned()).or_insert((n, share * fitting.worth));
             }
         }
         let all = marker.terms.keys().chain(marker.begins.iter().map(|(begins, ..)| begins));
