@@ -163,8 +163,8 @@ fn proposals_that_a_forge_squashed_into_one_commit_are_told_apart_by_the_ledger(
         proposals.iter().filter_map(|origin| origin["id"].as_str().map(str::to_owned)).collect()
     };
     let blame = sandbox.json(&["blame", "notes/names.md"]);
-    assert_eq!(ids(&blame, "Of the first."), [one.clone()]);
-    assert_eq!(ids(&blame, "Of the second."), [two.clone()]);
+    assert_eq!(ids(&blame, "Of the first."), [one.as_str()]);
+    assert_eq!(ids(&blame, "Of the second."), [two.as_str()]);
     // Without the ledger it cannot be told which of the two, and that is what is said.
     sandbox.git(&["update-ref", "-d", "refs/memory/log"]);
     let blame = sandbox.json(&["blame", "notes/names.md"]);

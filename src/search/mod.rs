@@ -211,15 +211,22 @@ impl Ranked<'_> {
     /// The words of the query that tell the most for a page.
     fn telling(&self, page: &Candidate<'_>, most: usize) -> Vec<String> {
         let adds = self.adds(page);
-        let mut words: Vec<(f64, &str)> =
-            self.query.clauses.iter().zip(adds).filter(|(_, add)| *add > 0.0).map(|(c, add)| (add, c.shown.as_str())).collect();
+        let mut words: Vec<(f64, &str)> = self
+            .query
+            .clauses
+            .iter()
+            .zip(adds)
+            .filter(|(_, add)| *add > 0.0)
+            .map(|(c, add)| (add, c.shown.as_str()))
+            .collect();
         words.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
         words.into_iter().take(most).map(|(_, word)| word.to_owned()).collect()
     }
 
     fn notes(&self) -> Vec<String> {
         let absent = self.found.absent_phrases.iter();
-        let mut notes: Vec<String> = absent.map(|&n| format!("no page holds {}", self.query.clauses[n].shown)).collect();
+        let mut notes: Vec<String> =
+            absent.map(|&n| format!("no page holds {}", self.query.clauses[n].shown)).collect();
         if self.query.cut {
             notes.push("the query is long: only its beginning was looked for".to_owned());
         }

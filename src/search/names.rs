@@ -58,7 +58,8 @@ impl Names {
     /// The numbers in the order of their names.
     pub fn in_order(&self) -> Vec<u32> {
         // Eight bytes decide nearly always, and need no look into the text.
-        let mut all: Vec<(u64, u32)> = (0..self.names.len() as u32).map(|id| (first_bytes(self.name(id)), id)).collect();
+        let mut all: Vec<(u64, u32)> =
+            (0..self.names.len() as u32).map(|id| (first_bytes(self.name(id)), id)).collect();
         all.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| self.name(a.1).cmp(self.name(b.1))));
         all.into_iter().map(|(_, id)| id).collect()
     }

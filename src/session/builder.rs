@@ -130,10 +130,7 @@ pub(super) struct Titled {
 }
 
 /// The prompt that gives the title: the one from an earlier read, or one of these.
-pub(super) fn titled<'o>(
-    before: Option<&Titled>,
-    observations: &mut dyn Iterator<Item = &'o Observation>,
-) -> Option<Titled> {
+pub(super) fn titled(before: Option<&Titled>, observations: &mut dyn Iterator<Item = &Observation>) -> Option<Titled> {
     if let Some(titled) = before.filter(|titled| titled.settled) {
         return Some(titled.clone());
     }

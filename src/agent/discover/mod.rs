@@ -99,11 +99,14 @@ fn has_end(path: &Path, ends: &[&str]) -> bool {
     ends.iter().any(|end| name.strip_suffix(end).is_some_and(|stem| stem.ends_with('.')))
 }
 
+/// Adds the session files of one agent.
+type Finder = fn(&mut Search);
+
 /// The session files in the agents' own places, or in those of one agent; of an agent that keeps them in its projects,
 /// in this wiki's.
 pub fn auto(wiki: &Wiki, only: Option<Agent>) -> Search {
     let mut search = Search::default();
-    let places: [(Agent, fn(&mut Search)); 5] = [
+    let places: [(Agent, Finder); 5] = [
         (Agent::Claude, claude::sessions),
         (Agent::Codex, codex::sessions),
         (Agent::OpenCode, opencode::sessions),

@@ -138,6 +138,9 @@ trait Tool {
     fn call(call: &Call, input: Self::Input) -> Result<Said<Self::Output>, Error>;
 }
 
+/// Calls a tool with arguments of any kind.
+type Calling = fn(&Call, Map<String, Value>) -> Result<Said<Value>, Error>;
+
 /// A tool as the server lists and calls it.
 pub struct Row {
     /// Its name.
@@ -153,7 +156,7 @@ pub struct Row {
     /// The schema of what it answers.
     pub output: fn() -> Map<String, Value>,
     /// Calls it.
-    pub call: fn(&Call, Map<String, Value>) -> Result<Said<Value>, Error>,
+    pub call: Calling,
 }
 
 const fn row<T: Tool>() -> Row {

@@ -206,7 +206,7 @@ impl<'o> Reading<'o> {
     fn stands(&self) -> impl Fn(usize) -> bool {
         let Known { head, keys, dropped, .. } = &self.known;
         let without_copies = head.subagent && self.has_own();
-        move |at| !(without_copies && keys[at].origin != 0) && !dropped.contains(&at)
+        move |at| !(dropped.contains(&at) || without_copies && keys[at].origin != 0)
     }
 
     fn object(&mut self, line: &Fields, number: usize, damage: &mut Damage) {
