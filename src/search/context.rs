@@ -182,14 +182,14 @@ fn searches(task: &str) -> Vec<String> {
 /// order of the page. The bool tells whether something is missing.
 fn fitting(body: &str, room: usize, marker: &Marker) -> (String, bool) {
     let body = body.trim();
-    if body.chars().count() + lines(body) <= room {
+    if body.chars().count() + lines(body) < room {
         return (body.to_owned(), false);
     }
     let chunks = chunks(body);
     let mut order: Vec<usize> = (0..chunks.len()).collect();
     let worth: Vec<f64> = chunks.iter().map(|range| marker.worth(&body[range.clone()])).collect();
     order.sort_by(|&a, &b| worth[b].total_cmp(&worth[a]).then(a.cmp(&b)));
-    let cost = |text: &str| text.chars().count() + lines(text) + GAP.len() + 2;
+    let cost = |text: &str| text.chars().count() + lines(text) + GAP.len() + 6;
     let mut left = room;
     let mut kept: Vec<usize> = Vec::new();
     for n in order {

@@ -139,7 +139,7 @@ impl Split {
             return;
         }
         // An address is found by its parts; whole, it is too rare to be worth its room.
-        let levels: &[&[u8]] = if word.contains("://") { &[b"/:\\"] } else { &[b"", b"/:\\", b"-.+#'"] };
+        let levels: &[&[u8]] = if word.contains("://") { &[b"/:\\", b"-.+#'"] } else { &[b"", b"/:\\", b"-.+#'"] };
         self.level(word, levels);
         self.pieces.sort_unstable_by_key(|piece| (piece.at, u32::MAX - piece.parts));
         self.pieces.dedup_by_key(|piece| (piece.at, piece.parts));
