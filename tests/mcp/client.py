@@ -4,6 +4,7 @@ Each request is [method, arguments]. The SDK checks structured content against t
 """
 
 import json
+import os
 import sys
 
 import anyio
@@ -34,7 +35,7 @@ async def answer(session, method, arguments):
 
 async def main():
     command, requests = json.load(sys.stdin)
-    server = StdioServerParameters(command=command[0], args=command[1:], env=dict(__import__("os").environ))
+    server = StdioServerParameters(command=command[0], args=command[1:], env=dict(os.environ))
     answers = []
     async with stdio_client(server) as (read, write):
         async with ClientSession(read, write) as session:
