@@ -447,7 +447,7 @@ fn a_wiki_that_is_gone_is_told_of_in_the_log_and_nowhere_else() {
     sandbox.git(&["config", "memory.wiki", "../gone"]);
     assert!(piped_commit(&sandbox, "") < Duration::from_secs(3));
     let log = sandbox.path(".git/memory/worker.log");
-    wait_for("the log", || log.exists());
+    wait_for("the log", || fs::metadata(&log).is_ok_and(|log| log.len() > 0));
     let text = fs::read_to_string(&log).unwrap();
     assert!(text.contains("hook post-commit: memory.wiki names ../gone"), "{text}");
     assert_eq!(fs::metadata(&log).unwrap().permissions().mode() & 0o777, 0o600);
