@@ -27,6 +27,7 @@ mod completions;
 mod config;
 mod demo;
 mod doctor;
+mod eval;
 mod feedback;
 mod gather;
 mod help;
@@ -107,6 +108,7 @@ pub enum Command {
     Log(log::Args),
     Blame(blame::Args),
     Bisect(bisect::Args),
+    Eval(eval::Args),
     Lint(lint::Args),
     Doctor(doctor::Args),
     Config(config::Args),
@@ -145,6 +147,7 @@ impl Command {
             Command::Log(args) => log::run(ctx, args),
             Command::Blame(args) => blame::run(ctx, args),
             Command::Bisect(args) => bisect::run(ctx, args),
+            Command::Eval(args) => eval::run(ctx, args),
             Command::Lint(args) => lint::run(ctx, args),
             Command::Doctor(args) => doctor::run(ctx, args),
             Command::Config(args) => config::run(ctx, args),

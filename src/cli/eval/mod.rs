@@ -1,0 +1,61 @@
+//! `git memory eval …`: one file per command.
+
+mod markdown;
+mod report;
+pub mod retrieval;
+
+use std::collections::BTreeMap;
+
+use super::{Cell, Context, Exit, Result, Table};
+use crate::eval::metrics::Means;
+
+/// Measure what retrieval is worth.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum What {
+    Retrieval(retrieval::Args),
+}
+
+pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
+    match args.what {
+        What::Retrieval(args) => retrieval::run(ctx, args),
+    }
+}
+
+/// The names of figures, in the order of [`numbers`].
+fn names(recall: &BTreeMap<usize, f64>) -> Vec<String> {
+    let recall = recall.keys().map(|depth| format!("recall@{depth}"));
+    recall.chain(["MRR", "nDCG@10", "harmful"].map(str::to_owned)).collect()
+}
+
+/// Means as people read them.
+fn numbers(means: &Means) -> Vec<String> {
+    let recall = means.recall.values().chain([&means.mrr, &means.ndcg]).map(|figure| format!("{figure:.3}"));
+    recall.chain([means.harmful.to_string()]).collect()
+}
+
+/// Rows of means, each behind its name.
+fn means_table(first: &str, rows: &[(&str, &Means)]) -> Table {
+    let mut table = Table::new();
+    if let Some((_, means)) = rows.first() {
+        let mut head = vec![first.to_owned(), "queries".into()];
+        head.extend(names(&means.recall));
+        table.head(&head.iter().map(String::as_str).collect::<Vec<_>>());
+    }
+    for (name, means) in rows {
+        let mut cells = vec![Cell::new(name), Cell::right(means.queries)];
+        cells.extend(numbers(means).into_iter().map(Cell::right));
+        table.row(cells);
+    }
+    table
+}
+
+/// A place among those looked at.
+fn place(place: Option<usize>) -> String {
+    place.map_or_else(|| "–".to_owned(), |place| place.to_string())
+}
