@@ -127,6 +127,86 @@ fn reports_are_written_and_overwrite_nothing() {
     sandbox.fails(129, &["eval", "retrieval", "--queries", &file, "--output", "r.txt"]);
 }
 
+/// A landed proposal for a page that says better what `notes/clock.md` says.
+fn landed(sandbox: &Sandbox) -> String {
+    let id =
+        propose(sandbox, "gotchas/margin.md", "# Compare clock timestamps with a margin\n\nThe clock clock clock.\n");
+    sandbox.run(&["accept", &id]);
+    id
+}
+
+#[test]
+fn what_an_accept_did_to_judged_queries_is_told_from_both_trees() {
+    let sandbox = library();
+    let before = sandbox.rev("main");
+    let id = landed(&sandbox);
+    let after = sandbox.rev("main");
+    let file = queries(
+        &sandbox,
+        "clock.jsonl",
+        &[
+            json!({"id": "1", "query": "clock", "relevant": {"gotchas/margin.md": 2, "notes/clock.md": 1}}),
+            json!({"id": "2", "query": "postgres", "relevant": ["decisions/jobs.md"]}),
+        ],
+    );
+    // What happens later makes no difference.
+    sandbox.git(&["rm", "-q", "notes/clock.md"]);
+    sandbox.commit("Take it away");
+    let value = sandbox.json(&["eval", "counterfactual", &id[..8], "--queries", &file]);
+    let effect = &value["effects"][0];
+    assert_eq!((&effect["before"], &effect["after"]), (&before.as_str().into(), &after.as_str().into()), "{value}");
+    assert_eq!((&effect["asked"], &effect["changed"]), (&2.into(), &1.into()), "{value}");
+    let own = &effect["queries"][0]["pages"][0];
+    assert_eq!((&own["page"], &own["before"]), (&"gotchas/margin.md".into(), &Value::Null));
+    assert!(own["after"].as_u64().is_some_and(|place| place <= 3), "{own}");
+    let ndcg = |side: &str| effect[side]["ndcg"].as_f64().expect("a figure");
+    assert!(ndcg("judged_after") > ndcg("judged_before"), "{value}");
+    assert_eq!(effect["queries"][1]["moved"], json!([]));
+
+    let shown = sandbox.run(&["eval", "counterfactual", &id, "--queries", &file, "--output", "../c.md"]);
+    let row = shown.lines().find(|line| line.contains("gotchas/margin.md") && line.ends_with("clock")).expect("a row");
+    assert!(row.trim_start().starts_with('–'), "{row}");
+    let report = std::fs::read_to_string(sandbox.root().join("c.md")).expect("c.md");
+    assert!(report.contains("gotchas/margin.md") && report.contains(&id), "{report}");
+
+    sandbox.run(&["revert", &id, "--reason", "no"]);
+    let reverted = sandbox.json(&["eval", "counterfactual", &id, "--queries", &file]);
+    assert_eq!(reverted["effects"], value["effects"], "the landing is still what is looked at");
+}
+
+#[test]
+fn all_that_landed_since_a_time_is_told_one_by_one() {
+    let mut sandbox = library();
+    let first = landed(&sandbox);
+    sandbox.now = Some("2026-03-05T12:00:00Z".into());
+    let second = propose(&sandbox, "gotchas/zone.md", "# Clock and zone\n\nThe clock is in UTC.\n");
+    sandbox.run(&["accept", &second]);
+    let file =
+        queries(&sandbox, "clock.jsonl", &[json!({"id": "1", "query": "clock", "relevant": ["gotchas/zone.md"]})]);
+    let ids = |since: &str| -> Vec<String> {
+        let value = sandbox.json(&["eval", "counterfactual", "--since", since, "--queries", &file]);
+        let effects = value["effects"].as_array().expect("effects").clone();
+        effects.iter().map(|effect| effect["proposals"][0].as_str().expect("an id").to_owned()).collect()
+    };
+    assert_eq!(ids("30d"), [first, second.clone()]);
+    assert_eq!(ids("2026-03-03"), [second]);
+    sandbox.now = Some("2026-03-10T12:00:00Z".into());
+    let error = sandbox.json_error(1, &["eval", "counterfactual", "--since", "1h", "--queries", &file]);
+    assert_eq!(error["code"], "nothing_landed");
+}
+
+#[test]
+fn what_has_no_landing_or_no_query_is_refused() {
+    let sandbox = library();
+    let open = propose(&sandbox, "gotchas/z.md", Z);
+    assert_eq!(sandbox.json_error(1, &["eval", "counterfactual", &open])["code"], "not_landed");
+    assert_eq!(sandbox.json_error(1, &["eval", "counterfactual", "ffff"])["code"], "unknown_id");
+    sandbox.run(&["accept", &open]);
+    assert_eq!(sandbox.json_error(1, &["eval", "counterfactual", &open])["code"], "no_queries");
+    sandbox.fails(129, &["eval", "counterfactual"]);
+    sandbox.fails(129, &["eval", "counterfactual", &open, "--since", "1d"]);
+}
+
 /// What search reached when it was measured last, less two points. Choose better, and raise these.
 const FLOORS: [(&str, &str, f64); 4] = [
     ("held-own", "ndcg", 0.94),

@@ -34,6 +34,7 @@ pub const OUTPUTS: &[Output] = &[
     output::<super::doctor::Report>("doctor"),
     output::<ErrorObject>("error"),
     output::<crate::proposal::feedback::Given>("feedback"),
+    output::<super::eval::counterfactual::Effects>("eval-counterfactual"),
     output::<crate::eval::retrieval::Report>("eval-retrieval"),
     output::<super::init::Report>("init"),
     output::<super::hooks::Changed>("hooks-changed"),

@@ -3,14 +3,14 @@
 mod search;
 mod trial;
 
-use bstr::ByteSlice;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::landed::{landed, subject};
 use crate::git::{self, Commit, Oid, ThrowAways, Watch};
 use crate::ledger::{Cache, Status};
-use crate::proposal::trailers::{taken_back, trailers};
-use crate::proposal::{Item, View};
+use crate::proposal::View;
+use crate::proposal::trailers::taken_back;
 use crate::wiki::Wiki;
 use search::{Mark, next, suspects};
 use trial::Ended;
@@ -202,9 +202,7 @@ fn points(wiki: &Wiki, view: &View, good: Option<Oid>) -> Result<Vec<Commit>, Er
         Some(good) => points.push(wiki.repo.commit(good)?),
         None => {
             // From the newest to the oldest: the one below the first that landed something.
-            let first = points.iter().rposition(|commit| {
-                !trailers(commit.message.as_ref()).is_empty() || by_hand(view, &commit.oid.to_string()).next().is_some()
-            });
+            let first = points.iter().rposition(|commit| !landed(view, commit).is_empty());
             let below = first.map(|first| first + 1).filter(|below| *below < points.len());
             points.truncate(below.ok_or_else(|| Error::NothingAccepted { branch: branch() })? + 1);
         }
@@ -224,48 +222,30 @@ fn broke(status: String, commit: &Commit) -> Error {
 }
 
 fn suspect(view: &View, commit: &Commit) -> Suspect {
-    let oid = commit.oid.to_string();
-    let mut proposals: Vec<Landed> = trailers(commit.message.as_ref())
+    let proposals: Vec<Landed> = landed(view, commit)
         .into_iter()
-        .map(|named| {
-            let item = view.items.iter().find(|item| item.id() == named.proposal);
-            let approved_by = named.reviewed_by.unwrap_or_else(|| commit.author.to_string());
-            landed(named.proposal, item, approved_by)
+        .map(|(named, item)| Landed {
+            id: named.proposal,
+            title: item.map(|item| item.proposal.title.clone()),
+            paths: item.map(|item| item.proposal.paths.clone()).unwrap_or_default(),
+            status: item.map(|item| item.status),
+            approved_by: named.reviewed_by.unwrap_or_else(|| commit.author.to_string()),
         })
         .collect();
-    if proposals.is_empty() {
-        let items = by_hand(view, &oid);
-        proposals.extend(items.map(|item| landed(item.id().to_owned(), Some(item), commit.author.to_string())));
-    }
     let takes_back = taken_back(commit.message.as_ref()).map(|taken| taken.proposal.unwrap_or(taken.commit));
     let stands = |landed: &&Landed| landed.status.is_none_or(|status| status == Status::Accepted);
     let mut undo: Vec<String> =
         proposals.iter().filter(stands).map(|landed| format!("git memory proposal revert {}", landed.id)).collect();
     if proposals.is_empty() {
         let parent = if commit.parents.len() > 1 { "-m 1 " } else { "" };
-        undo.push(format!("git revert {parent}{oid}"));
+        undo.push(format!("git revert {parent}{}", commit.oid));
     }
-    Suspect { subject: subject(commit), author: commit.author.to_string(), proposals, takes_back, undo, commit: oid }
-}
-
-/// The proposals that a commit landed, also where it was merged by hand or by a forge under a message of its own.
-fn by_hand<'v>(view: &'v View, commit: &str) -> impl Iterator<Item = &'v Item> {
-    let here =
-        move |item: &&Item| item.landing.as_ref().is_some_and(|landing| !landing.reversal && landing.commit == commit);
-    view.items.iter().filter(here)
-}
-
-fn landed(id: String, item: Option<&Item>, approved_by: String) -> Landed {
-    let proposal = item.map(|item| &item.proposal);
-    Landed {
-        id,
-        title: proposal.map(|proposal| proposal.title.clone()),
-        paths: proposal.map(|proposal| proposal.paths.clone()).unwrap_or_default(),
-        status: item.map(|item| item.status),
-        approved_by,
+    Suspect {
+        subject: subject(commit),
+        author: commit.author.to_string(),
+        proposals,
+        takes_back,
+        undo,
+        commit: commit.oid.to_string(),
     }
-}
-
-fn subject(commit: &Commit) -> String {
-    commit.message.lines().next().unwrap_or_default().to_str_lossy().into_owned()
 }

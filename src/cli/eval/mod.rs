@@ -1,5 +1,6 @@
 //! `git memory eval …`: one file per command.
 
+pub mod counterfactual;
 mod markdown;
 mod report;
 pub mod retrieval;
@@ -19,11 +20,13 @@ pub struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum What {
     Retrieval(retrieval::Args),
+    Counterfactual(counterfactual::Args),
 }
 
 pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
     match args.what {
         What::Retrieval(args) => retrieval::run(ctx, args),
+        What::Counterfactual(args) => counterfactual::run(ctx, args),
     }
 }
 
