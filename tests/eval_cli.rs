@@ -6,6 +6,8 @@ mod common;
 mod scene;
 
 use common::{Sandbox, corpus};
+use git_memory::git::Repo;
+use git_memory::ledger::{self, Append, Event, EventKind};
 use scene::*;
 use serde_json::{Value, json};
 
@@ -248,4 +250,70 @@ fn search_on_the_collected_wikis_is_as_good_as_it_was() {
         let value = if figure == "recall" { &means["recall"]["10"] } else { &means[figure] };
         assert!(value.as_f64().is_some_and(|value| value >= floor), "{name}: {figure} {value} is below {floor}");
     }
+}
+
+/// A recorded search whose two orders put these pages first, and the verified outcome that names what helped.
+fn searched(number: usize, without: [&str; 2], with: [&str; 2], helped: &str) -> [Event; 2] {
+    let at = |hour: usize| format!("2026-02-20T{hour:02}:{number:02}:00Z").parse().expect("a time");
+    let id = format!("{number:016x}");
+    let mut episode = Event::new(EventKind::Episode, "global", "git-memory")
+        .with("episode", id.as_str())
+        .with("by", "search")
+        .with("query", "00")
+        .with("priors", "shadow")
+        .with("served", json!(without))
+        .with("shadow", json!(with));
+    episode.at = at(1);
+    let mut outcome = Event::new(EventKind::Outcome, "global", "Ada Tester <ada@example.com>")
+        .with("episode", id.as_str())
+        .with("outcome", "passed")
+        .with("verifier", "user")
+        .with("used", json!([helped]));
+    outcome.at = at(2);
+    [episode, outcome]
+}
+
+/// Puts events into the ledger.
+fn record(sandbox: &Sandbox, events: impl IntoIterator<Item = [Event; 2]>) {
+    sandbox.git(&["config", "user.name", "Ada Tester"]);
+    sandbox.git(&["config", "user.email", "ada@example.com"]);
+    let mut append = Append::new("memory: recorded searches");
+    append.events.extend(events.into_iter().flatten());
+    ledger::append(&Repo::open(&sandbox.dir).expect("a repository"), &append, &[]).expect("written");
+}
+
+#[test]
+fn priors_may_be_served_only_where_enough_outcomes_show_no_loss() {
+    let sandbox = library();
+    let verdict = sandbox.path(".git/memory/outcome-ranking.json");
+    let outcome_ranking = |code: i32| -> Value {
+        let (out, _) = sandbox.fails(code, &["eval", "outcome-ranking", "--json"]);
+        serde_json::from_str(&out).expect("json")
+    };
+    let (a, b) = (["a.md", "b.md"], ["b.md", "a.md"]);
+    record(&sandbox, (0..19).map(|number| searched(number, a, b, "b.md")));
+    let few = outcome_ranking(4);
+    assert_eq!((&few["verdict"], &few["judged"], &few["changed"]), (&"not-enough".into(), &19.into(), &19.into()));
+    assert!(!verdict.exists(), "too little is no verdict");
+
+    record(&sandbox, [searched(19, a, a, "a.md")]);
+    let good = outcome_ranking(0);
+    assert_eq!(
+        (&good["verdict"], &good["better"], &good["worse"]),
+        (&"no-loss".into(), &19.into(), &0.into()),
+        "{good}"
+    );
+    assert_eq!((&good["with"]["mrr"], &good["queries"][0]["moved"][0]["page"]), (&1.0.into(), &"b.md".into()));
+    assert!(verdict.exists());
+    sandbox.git(&["config", "memory.search.priors", "serve"]);
+    let output = sandbox.memory(&["search", "clock"]).output().expect("starts");
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("outcome-ranking"), "{output:?}");
+
+    record(&sandbox, (20..59).map(|number| searched(number, a, b, "a.md")));
+    let bad = outcome_ranking(1);
+    assert_eq!((&bad["verdict"], &bad["worse"]), (&"loss".into(), &39.into()), "{bad}");
+    assert!(bad["reasons"].to_string().contains("MRR falls"), "{bad}");
+    let output = sandbox.memory(&["search", "clock"]).output().expect("starts");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("outcome-ranking"), "{output:?}");
+    assert!(sandbox.fails(1, &["eval", "outcome-ranking"]).0.contains("loss: "));
 }

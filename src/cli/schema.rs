@@ -35,6 +35,7 @@ pub const OUTPUTS: &[Output] = &[
     output::<ErrorObject>("error"),
     output::<crate::proposal::feedback::Given>("feedback"),
     output::<super::eval::counterfactual::Effects>("eval-counterfactual"),
+    output::<crate::eval::ranking::Comparison>("eval-outcome-ranking"),
     output::<crate::eval::retrieval::Report>("eval-retrieval"),
     output::<super::init::Report>("init"),
     output::<super::hooks::Changed>("hooks-changed"),

@@ -6,4 +6,6 @@ mod landed;
 pub mod metrics;
 pub mod moved;
 pub mod queries;
+pub mod ranking;
+pub mod recorded;
 pub mod retrieval;

@@ -2,6 +2,7 @@
 
 pub mod counterfactual;
 mod markdown;
+pub mod outcome_ranking;
 mod report;
 pub mod retrieval;
 
@@ -20,12 +21,14 @@ pub struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum What {
     Retrieval(retrieval::Args),
+    OutcomeRanking(outcome_ranking::Args),
     Counterfactual(counterfactual::Args),
 }
 
 pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
     match args.what {
         What::Retrieval(args) => retrieval::run(ctx, args),
+        What::OutcomeRanking(args) => outcome_ranking::run(ctx, args),
         What::Counterfactual(args) => counterfactual::run(ctx, args),
     }
 }
