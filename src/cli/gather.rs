@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::revision::commit;
 use super::{CliError, Context, Exit, Result, shown_lines};
 use crate::feedback::{self, By, Served};
+use crate::ledger;
 use crate::search::context::{self, Part, Task};
 use crate::search::{self, Pages, Signals};
 use crate::wiki::Kind;
@@ -87,7 +88,11 @@ pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
     let at = args.at.as_deref().map(|revision| commit(&wiki.repo, revision)).transpose()?;
     let text = if args.task == "-" { standard_input()? } else { args.task };
     let task = Task { text: &text, scope: scope.as_deref(), budget_tokens: args.budget_tokens };
-    let found = context::gather(&Pages::at(&wiki, at)?, &task, &Signals::default())?;
+    let signals = feedback::signals(&wiki, scope.as_deref(), ledger::now()).unwrap_or_else(|error| {
+        ctx.warn(format!("what use says of the pages is left out: {error}"));
+        Signals::default()
+    });
+    let found = context::gather(&Pages::at(&wiki, at)?, &task, &signals)?;
     let mut episode = None;
     if !args.no_record && at.is_none() {
         let pages: Vec<String> = found.parts.iter().map(|part| part.path.to_string()).collect();
