@@ -14,6 +14,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import tarfile
 import tempfile
 import time
 from dataclasses import dataclass, field
@@ -420,6 +421,71 @@ def events(bench):
     yield against(f"`status` with {many} events / with {few}, warm", a, b, 2)
     a, b = bench.turns([lambda: cold(large), lambda: cold(small)])
     yield against("the same, without the cache", a, b, None)
+
+
+def pages(bench, folder, count):
+    """So many pages below a folder: recorded ones where the corpus is at hand, else made-up ones; gives what they are."""
+    corpus = os.environ.get("GIT_MEMORY_CORPUS")
+    archive = corpus and os.path.join(corpus, "wikis/llm-wiki-large.full.tar.xz")
+    if archive and os.path.exists(archive):
+        with tarfile.open(archive) as tar:
+            files = sorted((file for file in tar if file.isfile() and file.name.endswith(".md")), key=lambda file: file.name)
+            step = max(len(files) // count, 1)
+            tar.extractall(folder, files[::step][:count], filter="data")
+        return "recorded"
+    words = Words(count)
+    os.makedirs(os.path.join(folder, "notes"), exist_ok=True)
+    for number in range(count):
+        with open(os.path.join(folder, f"notes/n{number:05}.md"), "w", encoding="utf-8") as file:
+            file.write(json.loads(words.candidate(number))["body_markdown"] * 3)
+    return "made-up"
+
+
+@row("search")
+def search(bench):
+    """Search, against git's search over the same files and git's reading of the same pages."""
+    for count in (bench.count(10_000), bench.count(20_691)):
+        repo = bench.wiki(f"search-{count}", "--no-hooks", "--root", "wiki")
+        kind = pages(bench, os.path.join(repo, "wiki"), count)
+        bench.git(repo, "add", "-A")
+        bench.git(repo, "commit", "-q", "-m", "Pages")
+        bench.git(repo, "gc", "-q")
+        blobs = [line.split()[2] for line in bench.git(repo, "ls-tree", "-r", "HEAD", "wiki").splitlines()]
+        wanted = os.path.join(bench.folder, f"blobs-{count}")
+        with open(wanted, "w", encoding="utf-8") as file:
+            file.write("\n".join(blobs) + "\n")
+        index = os.path.join(repo, ".git/memory/index")
+        word = "pipeline" if kind == "recorded" else Words(count).all[7]
+        ours = lambda: bench.run([bench.binary, "search", "--no-record", word], repo)
+        recording = lambda: bench.run([bench.binary, "search", word], repo)
+        grep = lambda: bench.run(["git", "grep", "-c", word, "--", "wiki"], repo, check=False)
+        read = lambda: bench.run(["sh", "-c", f"exec git cat-file --batch <{wanted}"], repo)
+
+        def first():
+            shutil.rmtree(index, ignore_errors=True)
+            return ours()
+
+        number = 0
+
+        def changed():
+            nonlocal number
+            number += 1
+            with open(os.path.join(repo, "wiki/changed.md"), "w", encoding="utf-8") as file:
+                file.write(f"# Changed\n\nOnce more, {number}: {word}\n")
+            bench.git(repo, "add", "wiki/changed.md")
+            bench.git(repo, "commit", "-q", "-m", "Change")
+            return ours()
+
+        what = f"{len(blobs)} {kind} pages"
+        a, b = bench.turns([first, read])
+        yield against(f"first index of {what} / `git cat-file --batch` of the same blobs", a, b, 3)
+        ours()
+        a, b = bench.turns([ours, grep])
+        yield against(f"`search` over {what}, warm / `git grep -c` over the same files", a, b, 0.2)
+        c, b = bench.turns([recording, ours])
+        yield against("the same, recorded as an episode / not recorded", c, b, None)
+        c, a = bench.turns([changed, ours])
+        yield against("`search` after one commit / warm", c, a, 2)
 
 
 @row("size")
