@@ -750,3 +750,25 @@ fn candidates_that_were_made_in_code_are_held_to_the_same() {
     let refusal = world.with(|context| validate(candidate, context, &world.limits)).unwrap_err();
     assert_eq!(refusal.code, ReasonCode::ConfidenceOutOfRange);
 }
+
+#[test]
+fn a_new_page_is_prepared_and_a_persons_number_is_told_apart() {
+    let page = |text: &str| Page::read("gotchas/x.md".into(), text.as_bytes(), &Layout::default(), "");
+    let text = after(&World::default().pass(create(json!({}))));
+    assert!(text.contains("\ntier: semantic\npriority: 4\npriority_by: inferred\n"), "{text}");
+    assert_eq!(page(&text).front.priority, Some(4));
+    let seen = "# The lock file is made by pnpm\n\nUse pnpm instead of npm; the job passed with it.\n";
+    let text = after(&World::default().pass(create(json!({ "body_markdown": seen }))));
+    assert!(text.contains("\npriority: 6\n"), "{text}");
+    // A person says otherwise, and tags are written in one way.
+    let world = World { by_person: true, ..World::default() };
+    let edits = json!([
+        {"op": "set_field", "anchor": "priority", "content": "7"},
+        {"op": "set_field", "anchor": "tags", "content": "Build Tools, CI, build-tools"}
+    ]);
+    let valid = world.pass(update("gotchas/openssl.md", edits.clone()));
+    let text = after(&valid);
+    assert!(text.contains("priority: 7\ntags: [build-tools, ci]\npriority_by: person\n"), "{text}");
+    // Nobody else may.
+    World::default().refused(update("gotchas/openssl.md", edits), ReasonCode::UnsupportedOperation);
+}

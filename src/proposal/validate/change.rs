@@ -28,6 +28,19 @@ const MAX_TITLE_CHARS: usize = 200;
 /// what was mended.
 pub(super) fn mend(candidate: &mut Candidate, context: &Context<'_>) -> Result<Vec<String>, Fault> {
     let mut notes = Vec::new();
+    for edit in candidate.edits.iter_mut().filter(|edit| edit.op == EditOp::SetField && edit.anchor.trim() == "tags") {
+        let tags = tags(&edit.content);
+        if tags != edit.content {
+            edit.content = tags;
+            notes.push("tags are lower-case words with dashes, each once".to_owned());
+        }
+    }
+    let sets = |key: &str| candidate.edits.iter().any(|edit| edit.op == EditOp::SetField && edit.anchor.trim() == key);
+    if sets("priority") && !sets("priority_by") {
+        // Only people may set it: from now on nobody takes it for a guess.
+        let (op, anchor, content) = (EditOp::SetField, "priority_by".into(), "person".into());
+        candidate.edits.push(Edit { op, anchor, section_sha256: None, content });
+    }
     if candidate.title.is_empty() {
         return Err((ReasonCode::EmptyBody, "the title is empty; name what the page is about".into()));
     }
@@ -69,6 +82,19 @@ pub(super) fn mend(candidate: &mut Candidate, context: &Context<'_>) -> Result<V
         notes.push("the page exists: the create became an update that adds what it lacks".to_owned());
     }
     Ok(notes)
+}
+
+/// Tags as they are written: lower-case words with dashes, each once.
+fn tags(content: &str) -> String {
+    let mut seen: Vec<String> = Vec::new();
+    for tag in content.trim().trim_matches(['[', ']']).split([',', '\n']) {
+        let words = tag.trim().trim_start_matches("- ").trim_matches(['"', '\'', '#', ' ']).to_lowercase();
+        let tag = words.split_whitespace().collect::<Vec<_>>().join("-");
+        if !tag.is_empty() && !seen.contains(&tag) {
+            seen.push(tag);
+        }
+    }
+    seen.join(", ")
 }
 
 /// A body that came with a frontmatter of its own: a second block on top of ours would hide it.
