@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use super::{Episode, Error, Refused, spool};
 use crate::git::{self, Repo};
 use crate::ledger::{self, Event};
+use crate::search::Pages;
 use crate::wiki::Wiki;
 use crate::wiki::path::slug;
 
@@ -131,8 +132,7 @@ pub fn among(pages: &[String], given: &str) -> Result<String, Refused> {
 /// # Errors
 /// [`Error::Refused`] when none fits, or several.
 pub fn page(wiki: &Wiki, given: &str) -> Result<String, Error> {
-    let all = wiki.pages()?;
-    let paths: Vec<String> = all.iter().map(|(path, _)| path.to_str_lossy().into_owned()).collect();
+    let paths: Vec<String> = wiki.pages()?.iter().map(|(path, _)| path.to_str_lossy().into_owned()).collect();
     // Names from the top of the tree are understood too, as completion by the shell gives them.
     let inside = wiki.page_path(given.into()).map(|path| path.to_string()).filter(|_| !wiki.root.is_empty());
     let refused = match among(&paths, inside.as_deref().unwrap_or(given)) {
@@ -141,12 +141,9 @@ pub fn page(wiki: &Wiki, given: &str) -> Result<String, Error> {
         Err(refused) => refused,
     };
     let wanted = slug(given);
-    let mut titled = Vec::new();
-    for ((path, oid), name) in all.iter().zip(&paths) {
-        if slug(&wiki.read(path.as_ref(), &wiki.repo.blob(*oid)?).title) == wanted {
-            titled.push(name.clone());
-        }
-    }
+    let titles = Pages::at(wiki, None).map(|pages| pages.facts()).unwrap_or_default();
+    let titled: Vec<String> =
+        titles.iter().filter(|page| slug(&page.title) == wanted).map(|page| page.path.to_string()).collect();
     match &titled[..] {
         [one] => Ok(one.clone()),
         [] => {

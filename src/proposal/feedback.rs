@@ -145,7 +145,7 @@ fn propose(wiki: &mut Wiki, feedback: &Feedback, scope: &str, writer: &Writer, e
     let mut desk = Desk::open(wiki)?;
     let desktop = Desktop::load(wiki, &desk.view)?;
     let scope = wiki.scopes.named(scope).map_err(|error| Refused::new("scope", error.to_string()))?;
-    let candidate = candidate(wiki, feedback)?;
+    let candidate = candidate(wiki, feedback, writer.by_hand)?;
     let author = Author { by_person: writer.by_hand, by: &by, run: None };
     let (mut valid, mut refusals) = desktop.validate(wiki, scope, author, vec![Ok(candidate)]);
     let subject = format!("memory: feedback on {}", feedback.page);
@@ -166,7 +166,11 @@ fn propose(wiki: &mut Wiki, feedback: &Feedback, scope: &str, writer: &Writer, e
         ledger::append(&wiki.repo, &Append { subject, events, files: Vec::new() }, &[])?;
         return Ok((Some(Fix::of(id, &Staging::Sighted(item.status))), Vec::new()));
     };
-    let out = feedback.superseded_by.as_ref().map(|_| "it takes a page out of the answers".to_owned());
+    let out = feedback
+        .superseded_by
+        .as_ref()
+        .filter(|_| writer.by_hand)
+        .map(|_| "it takes a page out of the answers".to_owned());
     let notes = valid.notes.clone();
     let draft = Draft {
         scope: scope.name.clone(),
@@ -182,8 +186,8 @@ fn propose(wiki: &mut Wiki, feedback: &Feedback, scope: &str, writer: &Writer, e
     Ok((staged.first().map(|(id, staging)| Fix::of(id, staging)), notes))
 }
 
-/// The fix as a candidate: exact replacements, and a pointer to the page that takes over.
-fn candidate(wiki: &Wiki, feedback: &Feedback) -> Result<Candidate> {
+/// The fix as a candidate: exact replacements and, by a person's hand, a pointer to the page that takes over.
+fn candidate(wiki: &Wiki, feedback: &Feedback, by_hand: bool) -> Result<Candidate> {
     let bytes = wiki.bytes(&feedback.page)?.unwrap_or_default();
     let page = wiki.read(feedback.page.as_str().into(), &bytes);
     let kind = page.kind.ok_or_else(|| {
@@ -200,7 +204,7 @@ fn candidate(wiki: &Wiki, feedback: &Feedback) -> Result<Candidate> {
     };
     let mut edits: Vec<Edit> =
         feedback.replace.iter().map(|fix| edit(EditOp::ReplaceText, &fix.old, &fix.new)).collect();
-    if let Some(other) = &feedback.superseded_by {
+    if let Some(other) = feedback.superseded_by.as_ref().filter(|_| by_hand) {
         edits.push(edit(EditOp::SetField, "status", "superseded"));
         edits.push(edit(EditOp::SetField, "superseded_by", other));
     }
