@@ -119,8 +119,8 @@ fn a_brief_is_of_one_project_and_at_most_two_pages_of_no_project() {
     let sandbox = Sandbox::new();
     sandbox.run(&["init", "--no-hooks", "--scope", "web=web", "--scope", "api=api"]);
     let config = sandbox.read(".gitmemory.toml");
-    let dirs = config
-        .replace("name = \"web\"", &format!("name = \"web\"\ndirs = [\"{}\"]", sandbox.path("web-code").display()));
+    let web = format!("dirs = [\"{}\"]", sandbox.path("web-code").display());
+    let dirs = config.replacen("dirs = []", &web, 1);
     sandbox.write(".gitmemory.toml", &dirs);
     for (path, title) in [
         ("web/decisions/react.md", "React"),

@@ -16,7 +16,7 @@ use crate::wiki::{Kind, Page, Status, Wiki, priority};
 const MOST: usize = 5;
 
 /// So many pages of a kind are read at most to fill its categories.
-const READ: usize = 40;
+const READ: usize = 20;
 
 /// The categories, in the order in which they stand there.
 const NAMES: [&str; 6] = ["decisions", "fixes", "known failures", "commands", "follow-ups", "background"];
