@@ -1,6 +1,6 @@
 //! The MCP server in an agent's settings: one entry named after us among those of other programs.
 
-use jsonc_parser::cst::{CstObject, CstRootNode};
+use jsonc_parser::cst::{CstNode, CstObject, CstRootNode};
 use serde_json::{Value, json};
 use toml_edit::{Document, Item, TableLike};
 
@@ -68,9 +68,7 @@ fn entry(text: &str, form: Form) -> Result<Option<Value>, Fault> {
     }
     let root = parse(text)?;
     let Some(servers) = members(&root, form)? else { return Ok(None) };
-    let written = servers.get(NAME).and_then(|property| property.value()).map(|value| value.to_string());
-    // With comments in it, it is not as we wrote it.
-    Ok(written.map(|text| serde_json::from_str(&text).unwrap_or(Value::Null)))
+    Ok(servers.get(NAME).and_then(|property| property.value()).map(|value| as_json(&value)))
 }
 
 /// The text with our entry put in, one insertion after the other.
@@ -153,6 +151,22 @@ fn servers<'d>(document: &'d Document<&str>) -> Result<Option<&'d dyn TableLike>
         None | Some(Item::None) => Ok(None),
         Some(item) => item.as_table_like().map(Some).ok_or_else(|| Fault::new("`mcp_servers` is no table")),
     }
+}
+
+/// A value as JSON, without its comments and trailing commas; what no entry of ours has is null.
+fn as_json(node: &CstNode) -> Value {
+    if let Some(object) = node.as_object() {
+        let members = object.properties().into_iter();
+        let members = members.filter_map(|member| Some((member.decoded_name()?, as_json(&member.value()?))));
+        return members.collect::<serde_json::Map<_, _>>().into();
+    }
+    if let Some(list) = node.as_array() {
+        return list.elements().iter().map(as_json).collect();
+    }
+    if let Some(text) = node.as_string_lit() {
+        return text.decoded_value().unwrap_or_default().into();
+    }
+    node.as_boolean_lit().map_or(Value::Null, |value| value.value().into())
 }
 
 /// A TOML item as JSON.
