@@ -114,11 +114,8 @@ fn what_an_agent_hands_in_lands_by_no_policy() {
     assert_eq!(sandbox.rev("main"), tip, "nothing landed");
     let waiting = sandbox.json(&["run", "show", run["run"].as_str().expect("an id")])["waiting"].to_string();
     assert!(waiting.contains("an agent asked for the run"), "{waiting}");
-    // A drain under the same policy leaves the agent's own page.
-    sandbox.run(&["drain"]);
-    let left = sandbox.json(&["proposal", "list"])["proposals"].to_string();
-    assert!(left.contains("gotchas/one.md"), "{left}");
-    assert!(!sandbox.tree("main").contains(&"memory/gotchas/one.md".to_owned()));
+    let drain = sandbox.json(&["drain", "--policy", "gated", "--dry-run"]).to_string();
+    assert!(drain.contains("a person must decide: an agent proposed it"), "{drain}");
 }
 
 #[test]
@@ -350,8 +347,8 @@ fn feedback_with_an_exact_mend_is_a_proposal_of_the_agents_and_without_one_is_a_
     assert_eq!(shown["proposal"]["actor"], "tester <agent@git-memory.invalid>", "{shown}");
     assert_eq!(shown["proposal"]["deferred"], "an agent proposed it", "{shown}");
     server.finish();
-    sandbox.run(&["drain"]);
-    assert_eq!(sandbox.json(&["proposal", "list"])["proposals"].as_array().map(Vec::len), Some(1));
+    let drain = sandbox.json(&["drain", "--policy", "gated", "--dry-run"]).to_string();
+    assert!(drain.contains("a person must decide: an agent proposed it"), "{drain}");
 }
 
 #[test]
