@@ -679,8 +679,12 @@ fn codexs_notify_captures_and_starts_the_program_that_was_notified_before() {
     sandbox.run(&["agent", "install", "codex", "--yes"]);
     let table: toml::Table = fs::read_to_string(&config).unwrap().parse().unwrap();
     let words: Vec<&str> = table["notify"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
+    // The session that is told of is in no file that is known: what Codex wrote anew in the project is captured.
+    let meta = json!({"timestamp": "2026-03-01T10:00:00Z", "type": "session_meta", "payload": {"id": "t", "cwd": sandbox.dir}});
+    let prompt = json!({"timestamp": "2026-03-01T10:00:01Z", "type": "event_msg",
+                        "payload": {"type": "user_message", "message": "use pnpm"}});
+    put(&sandbox.home().join(".codex/sessions/2026/03/01/rollout-t.jsonl"), &format!("{meta}\n{prompt}\n"));
     session(&sandbox, "00000000-0000-4000-8000-000000000005");
-    // The session that is told of is in no file that is known: what is new in the project is captured.
     let told = json!({"type": "agent-turn-complete", "thread-id": "b5f6c1c2-1111-2222-3333-444455556666", "turn-id": "1",
                       "cwd": sandbox.dir, "input-messages": ["say \"hi\""], "last-assistant-message": "- done"});
     let status = sandbox.program(words[0]).args(&words[1..]).arg(told.to_string()).stdin(Stdio::null()).status();
@@ -688,6 +692,19 @@ fn codexs_notify_captures_and_starts_the_program_that_was_notified_before() {
     wait_for("the session", || sessions(&sandbox) == 1);
     wait_for("the program before", || fs::read_to_string(&log).is_ok_and(|text| text.ends_with("}\n")));
     assert_eq!(fs::read_to_string(&log).unwrap(), format!("-x\n{told}\n"));
+}
+
+/// A session in OpenCode's own folder, with one prompt.
+fn opencode_session(sandbox: &Sandbox, id: &str) {
+    let storage = sandbox.home().join(".local/share/opencode/storage");
+    let time = json!({"created": 1_772_359_201_000_u64, "updated": 1_772_359_202_000_u64});
+    let file = |path: String, value: Value| put(&storage.join(path), &value.to_string());
+    let session = json!({"id": id, "title": "t", "version": "1.1.0", "directory": sandbox.dir, "time": time});
+    file(format!("session/p/{id}.json"), session);
+    let message = json!({"id": format!("msg_{id}"), "sessionID": id, "role": "user", "time": time});
+    file(format!("message/{id}/msg_{id}.json"), message);
+    let part = json!({"id": format!("prt_{id}"), "messageID": format!("msg_{id}"), "sessionID": id, "type": "text", "text": "Use pnpm"});
+    file(format!("part/msg_{id}/prt_{id}.json"), part);
 }
 
 #[test]
@@ -715,7 +732,7 @@ fn opencodes_plugin_captures_after_a_turn() {
     .into_iter()
     .enumerate()
     {
-        session(&sandbox, &format!("00000000-0000-4000-8000-00000000001{nth}"));
+        opencode_session(&sandbox, &format!("ses_{}", nth + 1));
         let (module, folder) = (json!(module), json!(sandbox.dir));
         let driver = format!("const plugin = (await import({module})).default; const directory = {folder};\n{body}");
         let output = sandbox.program("node").args(["--input-type=module", "-e", &driver]).current_dir("/").output();
