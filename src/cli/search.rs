@@ -60,7 +60,6 @@ pub struct Results {
     /// How many pages have something of the query.
     pub candidates: usize,
     /// What to know about the query: a phrase that no page holds, a part that was left out.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
