@@ -9,6 +9,8 @@ use super::super::{CliError, Context, Exit, Meaning, Result, ask, shown};
 use super::find;
 use crate::agent::{capture::pages, discover};
 use crate::git::fault;
+use crate::ledger::Cache;
+use crate::proposal::View;
 use crate::report::sessions::{self, Captured, Quoting, Sessions};
 use crate::session::{self, Gone, Leaving, whole};
 use crate::wiki::Wiki;
@@ -76,6 +78,8 @@ struct Remains {
 struct Plan {
     sessions: Vec<Session>,
     quoting: Vec<Quoting>,
+    /// The other open proposals.
+    open: Vec<String>,
     /// Other sessions that are titled with the same words: they go on with the same conversation.
     namesakes: Vec<String>,
 }
@@ -195,6 +199,9 @@ fn plan(wiki: &Wiki, found: &Sessions, named: &[String]) -> Result<Plan> {
     }
     let ids: Vec<&str> = sessions.iter().map(|session| session.id.as_str()).collect();
     let quoting = sessions::quoting(wiki, &ids)?;
+    let others = View::load(wiki, Cache::Use)?.items.into_iter().filter(|item| item.status.is_open());
+    let others = others.filter(|item| quoting.iter().all(|quoting| quoting.proposal != item.id()));
+    let open = others.map(|item| item.id().to_owned()).collect();
     let named_alike = |captured: &&Captured| {
         let alike = |title: &str| {
             captured.meta.title.strip_prefix(title).is_some_and(|rest| rest.is_empty() || rest.starts_with(" ("))
@@ -202,7 +209,7 @@ fn plan(wiki: &Wiki, found: &Sessions, named: &[String]) -> Result<Plan> {
         !ids.contains(&captured.meta.id.as_str()) && sessions.iter().filter_map(|s| s.title.as_deref()).any(alike)
     };
     let namesakes = found.all.iter().filter(named_alike).map(|captured| captured.meta.id.clone()).collect();
-    Ok(Plan { namesakes, sessions, quoting })
+    Ok(Plan { sessions, quoting, open, namesakes })
 }
 
 /// What is asked about, on standard error: standard output is for what was done.
@@ -269,9 +276,15 @@ fn remains(wiki: &Wiki, plan: &Plan) -> Vec<Remains> {
     if !pages.is_empty() {
         let paths: Vec<String> = pages.iter().map(|page| format!("--path {}", quoted(page))).collect();
         let branch = wiki.branch_name();
+        let mut commands =
+            vec![format!("git filter-repo --force --refs {} --invert-paths {}", quoted(branch), paths.join(" "))];
+        if !plan.open.is_empty() {
+            // They stand on what the branch was.
+            commands.push(format!("git memory proposal rebase {}", plan.open.join(" ")));
+        }
         add(
             format!("earlier commits of {branch}, which had the page; this rewrites the branch for everybody:"),
-            vec![format!("git filter-repo --force --refs {} --invert-paths {}", quoted(branch), paths.join(" "))],
+            commands,
         );
     }
     if !plan.quoting.is_empty() {
