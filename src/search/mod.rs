@@ -18,6 +18,8 @@ mod segment;
 mod snippet;
 mod stem;
 mod store;
+#[cfg(test)]
+mod tests;
 mod words;
 
 use std::path::Path;
