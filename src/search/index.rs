@@ -6,7 +6,7 @@
 //! there, so an index gives the same answers however it came about.
 //!
 //! SQLite's full text search is in the program too, but takes four times as long for the first index as git takes to
-//! read the pages, before anything is stemmed; this one takes less than git.
+//! read the pages, before anything is stemmed or folded.
 
 use std::collections::HashSet;
 use std::ops::Range;
