@@ -2,14 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use bstr::ByteSlice;
-
 use super::accept::{self, Accepted, How};
 use super::desk::{Desk, Hand, Policy};
 use super::error::Result;
 use super::policy::{self, Marks};
 use super::{Item, Sidecar, View, check, needs_person, reject};
-use crate::git::Oid;
+use crate::git::{self, Oid};
 use crate::ledger;
 use crate::wiki::Wiki;
 
@@ -171,10 +169,8 @@ fn emptiness(wiki: &Wiki, item: &Item) -> Result<Option<String>> {
 fn changed_lines(wiki: &Wiki, item: &Item) -> Result<usize> {
     let mut lines = 0;
     for page in super::amend::pages(wiki, item)? {
-        let before = page.before.as_deref().unwrap_or_default().to_str_lossy().into_owned();
-        let after = page.after.as_deref().unwrap_or_default().to_str_lossy().into_owned();
-        let diff = similar::TextDiff::from_lines(&before, &after);
-        lines += diff.iter_all_changes().filter(|change| change.tag() != similar::ChangeTag::Equal).count();
+        let [before, after] = [&page.before, &page.after].map(|side| side.as_deref().unwrap_or_default());
+        lines += git::changes(before, after).iter().map(|hunk| hunk.before.len() + hunk.after.len()).sum::<usize>();
     }
     Ok(lines)
 }

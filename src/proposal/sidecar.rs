@@ -1,15 +1,13 @@
 //! The sidecar: what a reviewer reads about a proposal, and what tools read of it.
 
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
-use similar::TextDiff;
-
 use super::message::one_line;
 use super::{Evidence, Operation};
 use crate::git;
 use crate::ledger;
 use crate::session::Speaker;
 use crate::wiki::{Edit, Kind};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 /// One page's text before and after.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -175,12 +173,8 @@ pub fn diff(change: &PageChange) -> String {
     let before = String::from_utf8_lossy(change.before.as_deref().unwrap_or_default()).into_owned();
     let after = String::from_utf8_lossy(change.after.as_deref().unwrap_or_default()).into_owned();
     let name = |side: &str, there: bool| if there { format!("{side}/{}", change.path) } else { "/dev/null".into() };
-    let text = TextDiff::from_lines(&before, &after)
-        .unified_diff()
-        .context_radius(3)
-        .header(&name("a", change.before.is_some()), &name("b", change.after.is_some()))
-        .to_string();
-    if text.ends_with('\n') || text.is_empty() { text } else { text + "\n" }
+    let names = [&*name("a", change.before.is_some()), &name("b", change.after.is_some())];
+    git::unified(&before, &after, names)
 }
 
 /// Whose words a quote is, for people.

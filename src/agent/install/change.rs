@@ -4,9 +4,8 @@ use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use similar::TextDiff;
-
 use super::{Error, Fault};
+use crate::git;
 
 /// A file that is to be made, changed or removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,8 +28,7 @@ impl Change {
             Some(_) => self.path.display().to_string(),
             None => "/dev/null".to_owned(),
         };
-        let diff = TextDiff::from_lines(before, after);
-        diff.unified_diff().context_radius(3).header(&name(&self.before), &name(&self.after)).to_string()
+        git::unified(before, after, [&name(&self.before), &name(&self.after)])
     }
 
     /// Makes it so.

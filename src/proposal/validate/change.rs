@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use similar::{ChangeTag, TextDiff};
 
 use super::{Candidate, Context, Fault, Improve, KnownPage, Operation, ReasonCode, id_of, wording};
+use crate::git;
 use crate::wiki::compose;
 use crate::wiki::edit::{self, EditFault};
 use crate::wiki::section::sections;
@@ -260,8 +260,8 @@ fn check_text(candidate: &Candidate, old: Option<&Page>, new: &Page, limits: &Im
 
 /// The lines that `new` has more than `old`.
 fn added(old: &str, new: &str) -> String {
-    let diff = TextDiff::from_lines(old, new);
-    diff.iter_all_changes().filter(|change| change.tag() == ChangeTag::Insert).map(|change| change.value()).collect()
+    let lines: Vec<&str> = new.split_inclusive('\n').collect();
+    git::changes(old.as_bytes(), new.as_bytes()).into_iter().flat_map(|hunk| lines[hunk.after].to_vec()).collect()
 }
 
 fn has_text(body: &str) -> bool {

@@ -3,9 +3,8 @@
 use std::collections::HashMap;
 
 use bstr::{BStr, BString, ByteSlice};
-use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use crate::git::{self, Oid, Repo};
+use crate::git::{self, Hunk, Oid, Repo};
 use crate::proposal::trailers;
 
 /// A line and where it comes from.
@@ -69,13 +68,15 @@ fn brought_back(repo: &Repo, commit: Oid, path: &BStr, depth: usize) -> git::Res
         return Ok(none);
     };
     let (Some(then), Some(now)) = (repo.file(before, path)?, repo.file(commit, path)?) else { return Ok(none) };
-    let split = |bytes: &'_ [u8]| bytes.lines().map(<[u8]>::to_vec).collect::<Vec<_>>();
-    let ops = capture_diff_slices(Algorithm::Myers, &split(&then), &split(&now));
+    // Whether the last line ends with a line break is no matter here.
+    let ended = |bytes: Vec<u8>| bytes.lines().flat_map(|line| [line, b"\n"].concat()).collect::<Vec<u8>>();
+    let (then, now) = (ended(then), ended(now));
     let mut places: HashMap<usize, usize> = HashMap::new();
-    for op in ops {
-        if let DiffOp::Equal { old_index, new_index, len } = op {
-            places.extend((0..len).map(|at| (old_index + at, new_index + at + 1)));
-        }
+    let (mut old, mut new) = (0, 0);
+    let end = Hunk { before: then.lines().count()..0, after: 0..0 };
+    for hunk in git::changes(&then, &now).into_iter().chain([end]) {
+        places.extend((old..hunk.before.start).enumerate().map(|(n, at)| (at, new + n + 1)));
+        (old, new) = (hunk.before.end, hunk.after.end);
     }
     let lines = to_depth(repo, before, path, depth - 1)?.into_iter().enumerate();
     Ok(lines.filter_map(|(at, line)| Some((*places.get(&at)?, line))).collect())
