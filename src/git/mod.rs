@@ -1,7 +1,8 @@
 //! The only room that opens gix or starts the `git` program.
 //!
 //! Reading and writing objects, and reading refs, go through gix; everything that changes a ref, merges, or
-//! touches a work tree goes through `git` itself, so that hooks, reflogs, reftable and locks behave as git's own.
+//! touches a work tree goes through `git` itself, so that hooks, reflogs, reftable and locks behave as git's own. Many
+//! new refs of ours at once are the exception: they go into `packed-refs`, where git would fsync a file for each.
 
 mod advance;
 mod batch;
@@ -17,6 +18,7 @@ mod lines;
 mod lock;
 mod merge;
 mod pack;
+mod packed_refs;
 mod parameters;
 mod refs;
 mod repo;

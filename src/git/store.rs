@@ -34,7 +34,7 @@ pub(super) fn write(repo: &Repo, mut objects: Vec<Object<'_>>) -> Result<()> {
     }
     objects.sort_by_key(|object| rank(object.kind));
     fault::point("objects.before");
-    match (objects.len() >= MANY, shared(repo)) {
+    match (objects.len() >= MANY, is_shared(repo)) {
         (true, false) => packed(repo, &objects)?,
         (false, false) => loose(repo, &objects)?,
         // Git knows which permissions a shared repository wants.
@@ -54,7 +54,8 @@ fn rank(kind: Kind) -> u8 {
     }
 }
 
-fn shared(repo: &Repo) -> bool {
+/// Whether others may write to the repository.
+pub(super) fn is_shared(repo: &Repo) -> bool {
     let value = repo.config("core.sharedRepository").unwrap_or_default().to_ascii_lowercase();
     !matches!(value.as_str(), "" | "umask" | "false" | "no" | "off" | "0")
 }
@@ -126,7 +127,7 @@ fn named(file: NamedTempFile, path: &Path) -> Result<()> {
 }
 
 /// Makes the names in a folder durable.
-fn sync_folder(folder: &Path) -> Result<()> {
+pub(super) fn sync_folder(folder: &Path) -> Result<()> {
     if cfg!(windows) {
         return Ok(());
     }

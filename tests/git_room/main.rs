@@ -4,6 +4,7 @@ mod advance;
 mod lines;
 mod merge;
 mod objects;
+mod packed_refs;
 mod places;
 mod refs;
 mod sandbox;
