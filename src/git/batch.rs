@@ -6,7 +6,7 @@ use bstr::{BStr, BString, ByteSlice};
 use gix::objs::Kind;
 
 use super::command::explain;
-use super::{Entry, Error, Oid, Person, Repo, Result, refs, store};
+use super::{Entry, Error, Oid, Person, Repo, Result, each, refs, store};
 
 /// A commit to be written.
 #[derive(Debug, Clone)]
@@ -54,6 +54,16 @@ impl Batch {
     /// [`Error::Write`].
     pub fn blob(&mut self, bytes: &[u8]) -> Result<Oid> {
         self.put(Kind::Blob, bytes)
+    }
+
+    /// Writes many blobs; their ids in the same order.
+    ///
+    /// # Errors
+    /// [`Error::Write`].
+    pub fn blobs(&mut self, all: &[Vec<u8>]) -> Result<Vec<Oid>> {
+        let hash = self.repo.inner.object_hash();
+        let ids = each(all, |bytes| gix::objs::compute_hash(hash, Kind::Blob, bytes));
+        ids.into_iter().zip(all).map(|(oid, bytes)| self.put_as(Kind::Blob, bytes, oid)).collect()
     }
 
     /// A tree equal to `base` (`None`: empty) but for these paths; `None` removes one, and folders that become
@@ -130,10 +140,15 @@ impl Batch {
 
     /// Writes an object from its bytes.
     pub(super) fn put(&mut self, kind: Kind, bytes: &[u8]) -> Result<Oid> {
+        let oid = gix::objs::compute_hash(self.repo.inner.object_hash(), kind, bytes);
+        self.put_as(kind, bytes, oid)
+    }
+
+    fn put_as(&mut self, kind: Kind, bytes: &[u8], oid: gix::Result<Oid>) -> Result<Oid> {
         use gix::objs::Write;
         let inner = &self.repo.inner;
         let failed = |error: gix::Error| Error::write(format!("a {kind}"), explain(&error));
-        let oid = gix::objs::compute_hash(inner.object_hash(), kind, bytes).map_err(failed)?;
+        let oid = oid.map_err(failed)?;
         if inner.objects.exists_without_refresh(&oid) {
             return Ok(oid);
         }

@@ -6,6 +6,7 @@ use gix::zlib::stream::deflate::{Compress, FlushCompress};
 use gix::zlib::{Compression, Status};
 
 use super::Oid;
+use super::parallel::each;
 use super::store::Object;
 
 /// How many earlier trees are tried as the base of a difference.
@@ -86,6 +87,7 @@ pub(super) fn pack(objects: &[Object<'_>], hash: gix::hash::Kind, level: Compres
     let mut pack = b"PACK\0\0\0\x02".to_vec();
     pack.extend_from_slice(&count.to_be_bytes());
     let mut deflate = Deflate::new(level);
+    let mut large = compressed(objects, level).into_iter().peekable();
     let mut bases: Vec<Base<'_>> = Vec::new();
     let mut entries = Vec::with_capacity(objects.len());
     for object in objects {
@@ -106,7 +108,10 @@ pub(super) fn pack(objects: &[Object<'_>], hash: gix::hash::Kind, level: Compres
             }
             None => {
                 entry_header(&mut pack, type_of(object.kind), object.bytes.len());
-                deflate.add(&mut pack, object.bytes)?;
+                match large.next_if(|_| is_large(object)) {
+                    Some(bytes) => pack.extend_from_slice(&bytes?),
+                    None => deflate.add(&mut pack, object.bytes)?,
+                }
                 0
             }
         };
@@ -120,6 +125,29 @@ pub(super) fn pack(objects: &[Object<'_>], hash: gix::hash::Kind, level: Compres
     }
     add_sum(&mut pack, hash)?;
     Ok(Pack { bytes: pack, entries, hash })
+}
+
+/// Blobs from this size on are worth a thread.
+const LARGE: usize = 4 << 10;
+
+fn is_large(object: &Object<'_>) -> bool {
+    object.kind == Kind::Blob && object.bytes.len() >= LARGE
+}
+
+/// The large objects compressed, in their order.
+fn compressed(objects: &[Object<'_>], level: Compression) -> Vec<Result<Vec<u8>, String>> {
+    let large: Vec<&[u8]> = objects.iter().filter(|object| is_large(object)).map(|object| object.bytes).collect();
+    each(&large.chunks(8).collect::<Vec<_>>(), |some| {
+        let mut deflate = Deflate::new(level);
+        let one = |bytes: &&[u8]| {
+            let mut out = Vec::with_capacity(bytes.len() / 2);
+            deflate.add(&mut out, bytes).map(|()| out)
+        };
+        some.iter().map(one).collect::<Vec<_>>()
+    })
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 fn type_of(kind: Kind) -> u8 {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::builder::number;
 use super::store::{held, sessions};
-use crate::git::{Repo, Result};
+use crate::git::{Oid, Repo, Result};
 
 /// What one ref held when it was read.
 #[derive(Serialize, Deserialize)]
@@ -19,8 +19,10 @@ pub(super) struct Held {
 }
 
 impl Held {
-    pub(super) fn new<'i>(commit: String, title: String, ids: impl Iterator<Item = &'i str>) -> Held {
-        Held { commit, title, ids: ids.map(|id| format!("{:016x}", number(id.as_bytes()))).collect() }
+    /// Of a session that no ref names yet.
+    pub(super) fn new<'i>(title: String, ids: impl Iterator<Item = &'i str>) -> Held {
+        let ids = ids.map(|id| format!("{:016x}", number(id.as_bytes()))).collect();
+        Held { commit: String::new(), title, ids }
     }
 
     fn numbers(&self) -> impl Iterator<Item = u64> {
@@ -74,6 +76,18 @@ impl Seen {
         self.names.push(session.to_owned());
         self.by_session.insert(session.to_owned(), held);
         self.changed = true;
+    }
+
+    /// Notes which commit its ref names now.
+    pub(super) fn stands(&mut self, session: &str, commit: Oid) {
+        if let Some(held) = self.by_session.get_mut(session) {
+            held.commit = commit.to_string();
+        }
+    }
+
+    /// The commit that a session's ref named when all were read.
+    pub(super) fn commit(&self, session: &str) -> Option<Oid> {
+        Oid::from_hex(self.by_session.get(session)?.commit.as_bytes()).ok()
     }
 
     /// Whether another session has this title.

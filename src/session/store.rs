@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::merge::merge;
 use super::seen::{Held, Seen};
 use super::{Agent, Given, Observation, Session, page};
-use crate::git::{Batch, Entry, Error, Lock, Locked, Mode, NewCommit, Oid, RefEdit, Repo, Result, fault};
+use crate::git::{Batch, Entry, Error, Lock, Locked, Mode, NewCommit, Oid, RefEdit, Repo, Result, each, fault};
 
 /// Where the refs of captured sessions stand.
 pub const REFS: &str = "refs/memory/sessions/";
@@ -178,9 +178,9 @@ impl std::convert::From<Error> for Failed {
 /// A session as it is to stand.
 struct Merged {
     at: usize,
-    edit: RefEdit,
-    stored: Stored,
-    observations: Vec<Observation>,
+    old: Option<Oid>,
+    meta: Meta,
+    session: Session,
     gone: Vec<String>,
 }
 
@@ -195,62 +195,59 @@ fn attempt(
         key(a).cmp(&key(b)).then_with(|| a.given.session.id.cmp(&b.given.session.id))
     });
     let mut seen = Seen::load(repo)?;
-    let mut batch = Batch::new(repo);
     let mut merged: HashMap<String, Merged> = HashMap::new();
     for Waiting { at, given, scope } in waiting {
         let id = given.session.id.clone();
-        let mut edit = RefEdit { name: format!("{REFS}{id}"), old: None, new: None };
-        let (mut gone, mut known) = (given.gone.clone(), None);
-        if let Some(merged) = merged.remove(&id) {
-            edit = merged.edit;
-            gone.extend(merged.gone);
-            known = Some((merged.stored, merged.observations));
-        } else if let Some(stored) = stored(repo, &id)? {
+        let (mut gone, mut known, mut old) = (given.gone.clone(), None, None);
+        let before = merged.remove(&id);
+        if let Some(before) = &before {
+            old = before.old;
+            gone.extend(before.gone.iter().cloned());
+            known = Some((before.meta.clone(), before.session.observations.clone()));
+        } else if let Some(commit) = seen.commit(&id) {
+            let stored = self::at(repo, commit)?;
+            done[at].stored = Some(stored.clone());
             if stored.observations_blob.is_none() {
                 // Its observations were dropped for their age: they do not come back.
-                done[at].stored = Some(stored);
                 continue;
             }
-            edit.old = Some(stored.commit);
+            old = Some(commit);
             let observations = observations(repo, &stored)?;
-            known = Some((stored, observations));
+            known = Some((stored.meta, observations));
         }
-        let (stands, old) = match known {
-            Some((stored, observations)) => (Some(stored.clone()), Some((stored.meta, observations))),
-            None => (None, None),
-        };
-        let (what, meta, mut observations) = merge(given, scope, old, &seen, now);
-        let mut stands = stands;
-        if what != Captured::Unchanged {
-            let stored;
-            (stored, observations) = write(&mut batch, repo, meta, observations, now)?;
-            edit.new = Some(stored.commit);
-            let ids = observations.iter().map(|o| o.id.as_str());
-            seen.add(&id, Held::new(stored.commit.to_string(), stored.meta.title.clone(), ids));
-            stands = Some(stored);
+        let (what, meta, observations) = merge(given, scope, known, &seen, now);
+        if what == Captured::Unchanged {
+            merged.extend(before.map(|before| (id, before)));
+        } else {
+            seen.add(&id, Held::new(meta.title.clone(), observations.iter().map(|o| o.id.as_str())));
+            let session = session(&meta, observations);
+            merged.insert(id, Merged { at, old, meta, session, gone });
         }
         done[at].what = what;
-        done[at].stored.clone_from(&stands);
-        if let Some(stored) = stands.filter(|_| edit.new.is_some()) {
-            merged.insert(id, Merged { at, edit, stored, observations, gone });
-        }
     }
-    let mut edits: Vec<RefEdit> = merged.values().map(|merged| merged.edit.clone()).collect();
-    if !edits.is_empty() {
-        edits.sort_by(|a, b| a.name.cmp(&b.name));
-        batch.flush()?;
+    let mut merged: Vec<Merged> = merged.into_values().collect();
+    if !merged.is_empty() {
+        merged.sort_by(|a, b| a.meta.id.cmp(&b.meta.id));
+        let stored = write(repo, &merged, now)?;
+        let edit = |(merged, stored): (&Merged, &Stored)| RefEdit {
+            name: format!("{REFS}{}", merged.meta.id),
+            old: merged.old,
+            new: Some(stored.commit),
+        };
+        let edits: Vec<RefEdit> = merged.iter().zip(&stored).map(edit).collect();
         fault::point("capture.before-refs");
         if let Err(error) = repo.update_refs(&edits, "git-memory capture") {
-            let again = |Merged { at, stored, observations, gone, .. }| {
-                let session = session(&stored.meta, observations);
+            let again = |Merged { at, meta, session, gone, .. }| {
                 let given = Given { session, is_tail: true, keeps_title: false, changed: Vec::new(), gone };
-                Waiting { at, given, scope: stored.meta.scope }
+                Waiting { at, given, scope: meta.scope }
             };
-            return Err(Failed { error, again: merged.into_values().map(again).collect() });
+            return Err(Failed { error, again: merged.into_iter().map(again).collect() });
         }
+        stored.iter().for_each(|stored| seen.stands(&stored.meta.id, stored.commit));
+        let stored: HashMap<&str, &Stored> = stored.iter().map(|stored| (stored.meta.id.as_str(), stored)).collect();
         for kept in done.iter_mut() {
-            if let Some(merged) = merged.get(&kept.id) {
-                kept.stored = Some(merged.stored.clone());
+            if let Some(stored) = stored.get(kept.id.as_str()) {
+                kept.stored = Some((*stored).clone());
             }
         }
     }
@@ -258,39 +255,44 @@ fn attempt(
     Ok(())
 }
 
-fn write(
-    batch: &mut Batch,
-    repo: &Repo,
-    meta: Meta,
-    observations: Vec<Observation>,
-    now: Timestamp,
-) -> Result<(Stored, Vec<Observation>)> {
-    let session = session(&meta, observations);
+/// Writes all of them and makes them durable; no ref names them yet.
+fn write(repo: &Repo, all: &[Merged], now: Timestamp) -> Result<Vec<Stored>> {
+    let files: Vec<[Vec<u8>; 3]> = each(all, files).into_iter().collect::<Result<_>>()?;
+    let mut batch = Batch::new(repo);
+    let blobs = batch.blobs(files.as_flattened())?;
+    let person = repo.operator()?;
+    let mut stored = Vec::with_capacity(all.len());
+    for (Merged { meta, .. }, blobs) in all.iter().zip(blobs.as_chunks::<3>().0) {
+        let entry = |(name, oid): (&str, &Oid)| (name.into(), Some(Entry { mode: Mode::Blob, oid: *oid }));
+        let edits: Vec<(BString, Option<Entry>)> =
+            [META, OBSERVATIONS, PAGE].into_iter().zip(blobs).map(entry).collect();
+        let tree = batch.tree(None, &edits)?;
+        let commit = batch.commit(&NewCommit {
+            tree,
+            parents: Vec::new(),
+            author: person.clone(),
+            committer: person.clone(),
+            time: now.as_second(),
+            message: format!("memory: session {}\n", meta.id),
+            sign: false,
+        })?;
+        let [_, observations, page] = *blobs;
+        stored.push(Stored { commit, meta: meta.clone(), page_blob: page, observations_blob: Some(observations) });
+    }
+    batch.flush()?;
+    Ok(stored)
+}
+
+/// What stands in a session's files: [`META`], [`OBSERVATIONS`], [`PAGE`].
+fn files(Merged { meta, session, .. }: &Merged) -> Result<[Vec<u8>; 3]> {
     let mut lines = Vec::new();
     for observation in &session.observations {
         serde_json::to_writer(&mut lines, observation).map_err(|error| Error::write(OBSERVATIONS, error))?;
         lines.push(b'\n');
     }
-    let mut json = serde_json::to_vec_pretty(&meta).map_err(|error| Error::write(META, error))?;
+    let mut json = serde_json::to_vec_pretty(meta).map_err(|error| Error::write(META, error))?;
     json.push(b'\n');
-    let page_blob = batch.blob(page(&session, &meta.scope).as_bytes())?;
-    let observations_blob = batch.blob(&lines)?;
-    let files = [(META, batch.blob(&json)?), (OBSERVATIONS, observations_blob), (PAGE, page_blob)];
-    let edits: Vec<(BString, Option<Entry>)> =
-        files.into_iter().map(|(name, oid)| (name.into(), Some(Entry { mode: Mode::Blob, oid }))).collect();
-    let tree = batch.tree(None, &edits)?;
-    let person = repo.operator()?;
-    let commit = batch.commit(&NewCommit {
-        tree,
-        parents: Vec::new(),
-        author: person.clone(),
-        committer: person,
-        time: now.as_second(),
-        message: format!("memory: session {}\n", meta.id),
-        sign: false,
-    })?;
-    let stored = Stored { commit, meta, page_blob, observations_blob: Some(observations_blob) };
-    Ok((stored, session.observations))
+    Ok([json, lines, page(session, &meta.scope).into_bytes()])
 }
 
 /// The refs of captured sessions: id and commit, sorted.
@@ -303,7 +305,9 @@ pub(super) fn sessions(repo: &Repo) -> Result<Vec<(String, Oid)>> {
 pub(super) fn held(repo: &Repo, commit: Oid) -> Result<Held> {
     let stored = at(repo, commit)?;
     let ids = ids(repo, &stored)?;
-    Ok(Held::new(commit.to_string(), stored.meta.title, ids.iter().map(String::as_str)))
+    let mut held = Held::new(stored.meta.title, ids.iter().map(String::as_str));
+    held.commit = commit.to_string();
+    Ok(held)
 }
 
 /// The ids of its observations, also of those that were dropped.

@@ -27,8 +27,8 @@ use crate::session::{
 };
 use crate::wiki::Wiki;
 
-/// How many bytes of text are held before they are stored.
-const BATCH: usize = 32 * 1024 * 1024;
+/// How many bytes of text are held before they are stored: so few that storing them and reading on go side by side.
+const BATCH: usize = 8 << 20;
 
 /// What to capture of the files.
 #[derive(Debug, Clone)]

@@ -10,7 +10,7 @@ use super::Job;
 use crate::session::{self, Ending, From, Given, ReadOptions};
 
 /// How many files are read before the first of them is taken.
-const AHEAD: usize = 16;
+const AHEAD: usize = 512;
 
 /// How many bytes of text are read before the first of them are taken.
 const LIMIT: usize = 16 << 20;
