@@ -187,9 +187,14 @@ const FILLERS: &[&str] = &[
 
 /// A greeting, a nod, or a command of the agent's program.
 fn is_filler(words: &str) -> bool {
+    /// None is nearly as long, whatever stands between its words.
+    const LONG: usize = 200;
     let words = words.trim();
     if words.starts_with('/') && !words.contains(char::is_whitespace) {
         return true;
+    }
+    if words.len() > LONG {
+        return false;
     }
     let plain: String = words.chars().map(|c| if c == '’' { '\'' } else { c }).collect::<String>().to_lowercase();
     let plain = plain.replace(|c: char| !c.is_alphanumeric() && c != '\'', " ");
@@ -201,7 +206,7 @@ fn is_filler(words: &str) -> bool {
 /// without what was pasted before it.
 pub(super) fn title_of(words: &str) -> String {
     let mut fenced = false;
-    let lines: Vec<&str> = words
+    let mut lines = words
         .lines()
         .map(str::trim)
         .filter(|line| {
@@ -209,10 +214,10 @@ pub(super) fn title_of(words: &str) -> String {
             fenced ^= fence;
             !fence && !fenced && line.chars().any(char::is_alphanumeric)
         })
-        .map(|line| line.trim_start_matches(['#', '>', '*', '-', ' ']))
-        .collect();
+        .map(|line| line.trim_start_matches(['#', '>', '*', '-', ' ']));
     let telling = |line: &&str| !is_pasted(line) && without_lead(line).split_whitespace().count() >= 2;
-    let line = lines.iter().find(|line| telling(line)).or(lines.first()).copied().unwrap_or_else(|| words.trim());
+    let first = lines.next();
+    let line = first.filter(telling).or_else(|| lines.find(telling)).or(first).unwrap_or_else(|| words.trim());
     let line = first_sentence(without_lead(line));
     let line = line.trim_end_matches(['.', ':', ',', ';', '!', '…', ' ', '*', '-', '—']);
     // Quoted as a whole.

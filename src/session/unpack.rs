@@ -1,7 +1,7 @@
 //! Files that an agent has packed.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, ErrorKind, Read};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek};
 use std::path::Path;
 
 use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
@@ -32,8 +32,11 @@ pub(super) fn is_packed(path: &Path) -> io::Result<bool> {
 /// # Errors
 /// When the file cannot be opened; of kind [`ErrorKind::InvalidData`], also while reading, when it cannot be unpacked.
 pub fn unpacked(path: &Path) -> io::Result<Box<dyn Read>> {
-    let file = File::open(path)?;
-    if !is_packed(path)? {
+    let mut file = File::open(path)?;
+    let mut head = Vec::new();
+    file.by_ref().take(ZSTD.len() as u64).read_to_end(&mut head)?;
+    file.rewind()?;
+    if head != ZSTD {
         return Ok(Box::new(file));
     }
     let decoder = StreamingDecoder::new(BufReader::new(file)).map_err(broken)?;

@@ -17,8 +17,10 @@ mod view;
 
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use bstr::Finder;
 use regex::{Regex, RegexSet};
 
 use self::view::View;
@@ -28,6 +30,9 @@ const PASSES: usize = 16;
 
 /// What every replacement begins with.
 pub const MARK: &str = "[REDACTED:";
+
+/// Finds [`MARK`].
+static MARKS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(MARK));
 
 /// The rules: built in, and the user's.
 pub struct Redactor {
@@ -249,7 +254,7 @@ impl Redactor {
             let spans = self.as_it_stands(&unbroken.text);
             found.extend(spans.into_iter().map(|span| back(traced(&unbroken, span))));
         }
-        let mut found = if text.contains(MARK) {
+        let mut found = if !found.is_empty() && has_marks(text) {
             found.into_iter().flat_map(|span| around_marks(text, span)).collect()
         } else {
             found
@@ -277,7 +282,7 @@ impl Redactor {
         const LONG: usize = 1024;
         let mut found = Vec::new();
         let mut pem = pem::Blocks::default();
-        let marked = text.contains(MARK);
+        let marked = has_marks(text);
         let mut covered = 0;
         for hit in self.words.find_overlapping_iter(text) {
             let (start, end) = (hit.start(), hit.end());
@@ -339,6 +344,10 @@ fn replaced(text: &str, spans: &[Span]) -> String {
 /// Most bytes that a kind has, and most digits in it.
 const LONGEST_KIND: usize = 24;
 const MOST_DIGITS: usize = 2;
+
+fn has_marks(text: &str) -> bool {
+    text.len() > MARK.len() && MARKS.find(text.as_bytes()).is_some()
+}
 
 /// The length of the mark that a text begins with: one that we could have set, so that a secret cannot pass as its kind.
 fn mark(text: &str) -> Option<usize> {

@@ -28,7 +28,8 @@ impl Token {
         if !rest.starts_with(self.word) || !may_begin(text, start) {
             return None;
         }
-        let shape = self.shape.get_or_init(|| shape(&format!(r"\A{}{}", regex::escape(self.word), self.rest)));
+        // Tokens are ASCII: a pattern that knows of nothing else is ready in a fraction of the time.
+        let shape = self.shape.get_or_init(|| shape(&format!(r"(?-u)\A{}{}", regex::escape(self.word), self.rest)));
         let found = shape.find(rest)?.as_str();
         let random = &found[self.word.len()..];
         if self.digit && !has_digit(random)
