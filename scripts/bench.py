@@ -486,6 +486,9 @@ def search(bench):
         yield against("the same, recorded as an episode / not recorded", c, b, None)
         c, a = bench.turns([changed, ours])
         yield against("`search` after one commit / warm", c, a, 2)
+        start = lambda: bench.run([bench.binary, "session-start"], repo)
+        c, a = bench.turns([start, ours])
+        yield against(f"`session-start` over {what} / `search`, warm", c, a, 3)
 
 
 @row("size")

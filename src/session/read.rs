@@ -4,7 +4,7 @@
 //! [`Agent`](super::Agent), its lines to `recognise` and `read`, and its reader beside the others; redaction, cutting
 //! and numbering are in `builder`, which every reader uses. Files that grow are read on by `resume`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -265,11 +265,26 @@ fn reached(end: End<State>, head: u64, redactor: &Redactor) -> Option<(Option<Bo
 
 /// Whether a secret stands in a value.
 fn tells(value: &Value, redactor: &Redactor) -> bool {
+    let mut texts = HashSet::new();
+    gather(value, &mut texts);
+    texts.into_iter().any(|text| redactor.finds(text))
+}
+
+/// The texts in a value, each once: most of them are the names of a few tools.
+fn gather<'v>(value: &'v Value, texts: &mut HashSet<&'v str>) {
     match value {
-        Value::String(text) => redactor.finds(text),
-        Value::Array(items) => items.iter().any(|item| tells(item, redactor)),
-        Value::Object(fields) => fields.iter().any(|(name, value)| redactor.finds(name) || tells(value, redactor)),
-        _ => false,
+        Value::String(text) => drop(texts.insert(text)),
+        Value::Array(items) => items.iter().for_each(|item| gather(item, texts)),
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                // A digest is no secret.
+                if !name.bytes().all(|byte| byte.is_ascii_digit()) {
+                    texts.insert(name);
+                }
+                gather(value, texts);
+            }
+        }
+        _ => {}
     }
 }
 
@@ -348,7 +363,7 @@ fn recognise(path: &Path, from: From, redactor: &Redactor) -> io::Result<Recogni
     if let Some((_, what)) = FOREIGN.iter().find(|(magic, _)| head.starts_with(magic)) {
         return Err(foreign(what));
     }
-    let mut lines = Lines::new(BufReader::with_capacity(1 << 16, unpacked(path)?));
+    let mut lines = Lines::new(BufReader::with_capacity(1 << 13, unpacked(path)?));
     let mut ignored = Damage::default();
     let mut first: Option<String> = None;
     let (mut binary, mut document) = (false, false);

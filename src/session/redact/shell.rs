@@ -1,6 +1,6 @@
 //! Passwords that a command line hands over.
 
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use regex::Regex;
 
@@ -21,7 +21,7 @@ struct Way {
 /// A word of a shell from here on, without the quote that it may begin with.
 macro_rules! value {
     () => {
-        r#"["'\\]{0,2}([^\s"'\\|;&<>()]{3,256})"#
+        r#"["'\\]{0,2}([^\s"'\\|;&<>()]{3,})"#
     };
 }
 
@@ -79,8 +79,9 @@ pub(super) fn words() -> impl Iterator<Item = (&'static str, usize)> {
 
 /// The password that the command at `start` is given in this way.
 pub(super) fn password(text: &str, start: usize, way: usize) -> Option<Span> {
-    static SHAPES: LazyLock<Vec<Regex>> = LazyLock::new(|| WAYS.iter().map(|way| shape(way.shape)).collect());
-    let value = SHAPES.get(way)?.captures(&text[start..floor(text, start + WINDOW)])?.get(1)?;
+    static SHAPES: [OnceLock<Regex>; WAYS.len()] = [const { OnceLock::new() }; WAYS.len()];
+    let shape = SHAPES.get(way)?.get_or_init(|| shape(WAYS[way].shape));
+    let value = shape.captures(&text[start..floor(text, start + WINDOW)])?.get(1)?;
     (!placeholder::is(value.as_str()) && !value.as_str().starts_with('-')).then(|| Span {
         start: start + value.start(),
         end: start + value.end(),
