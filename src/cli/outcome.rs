@@ -139,13 +139,7 @@ impl From<Error> for CliError {
     fn from(error: Error) -> CliError {
         match error {
             Error::Git(error) => error.into(),
-            Error::Refused(refused) => {
-                let found = CliError::refused(refused.code, refused.message);
-                match refused.hint {
-                    Some(hint) => found.hint(hint),
-                    None => found,
-                }
-            }
+            Error::Refused(refused) => refused.into(),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Why something was not recorded.
+//! Why something was not recorded, and the refusal that proposals share.
 
 use crate::git;
 
@@ -17,7 +17,7 @@ pub enum Error {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Refused {
-    /// The stable word.
+    /// The stable word (`missing_reason`, `needs_person`, `not_pending` …).
     pub code: &'static str,
     /// What and why.
     pub message: String,

@@ -1,7 +1,8 @@
 //! Why something asked of a proposal was not done.
 
 use super::NotFound;
-use crate::{git, ledger};
+pub use crate::feedback::Refused;
+use crate::{feedback, git, ledger};
 
 /// The result of everything here.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -16,35 +17,11 @@ pub enum Error {
     #[error(transparent)]
     NotFound(#[from] NotFound),
     /// It was refused; nothing was changed.
-    #[error("{0}")]
-    Refused(Refused),
-}
-
-/// A refusal: what, why, and what to do next.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
-pub struct Refused {
-    /// The stable word (`needs_person`, `not_pending`, `stale_base`, `foreign_paths` …).
-    pub code: &'static str,
-    /// What and why.
-    pub message: String,
-    /// What to do next.
-    pub hint: Option<String>,
+    #[error(transparent)]
+    Refused(#[from] Refused),
 }
 
 impl Refused {
-    /// A refusal without advice.
-    pub fn new(code: &'static str, message: impl Into<String>) -> Refused {
-        Refused { code, message: message.into(), hint: None }
-    }
-
-    /// The same with advice.
-    #[must_use]
-    pub fn hint(mut self, hint: impl Into<String>) -> Refused {
-        self.hint = Some(hint.into());
-        self
-    }
-
     /// A proposal without a branch: closed, or open and its branch is gone.
     pub fn no_branch(id: &str, status: ledger::Status) -> Refused {
         if !status.is_open() {
@@ -60,8 +37,11 @@ impl Refused {
     }
 }
 
-impl From<Refused> for Error {
-    fn from(refused: Refused) -> Error {
-        Error::Refused(refused)
+impl From<feedback::Error> for Error {
+    fn from(error: feedback::Error) -> Error {
+        match error {
+            feedback::Error::Git(error) => error.into(),
+            feedback::Error::Refused(refused) => refused.into(),
+        }
     }
 }

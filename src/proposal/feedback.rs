@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::context::{Author, Desktop};
 use super::desk::Desk;
-use super::error::{Error, Refused, Result};
+use super::error::{Refused, Result};
 use super::propose::Writer;
 use super::stage::{Draft, Staging, stage};
 use super::{Candidate, Evidence, Operation, ProposalId};
@@ -73,7 +73,7 @@ pub fn give(wiki: &mut Wiki, feedback: Feedback, writer: &Writer, under_agent: O
         return Err(Refused::new("own_automation", what).into());
     }
     let feedback = named(wiki, clean(wiki, feedback)?)?;
-    feedback.check().map_err(refused)?;
+    feedback.check()?;
     let scope = wiki.scopes.of_page(&feedback.page).name.clone();
     let event = feedback
         .event(&scope, &writer.person.to_string())
@@ -107,10 +107,6 @@ pub fn give(wiki: &mut Wiki, feedback: Feedback, writer: &Writer, under_agent: O
     })
 }
 
-fn refused(refused: feedback::Refused) -> Error {
-    Refused { code: refused.code, message: refused.message, hint: refused.hint }.into()
-}
-
 /// The words of whoever speaks, without secrets. What is to stand in a page is checked, never changed.
 fn clean(wiki: &Wiki, mut feedback: Feedback) -> Result<Feedback> {
     let redact = &wiki.config.settings.redact;
@@ -124,15 +120,9 @@ fn clean(wiki: &Wiki, mut feedback: Feedback) -> Result<Feedback> {
 
 /// The feedback with its pages named in full.
 fn named(wiki: &Wiki, mut feedback: Feedback) -> Result<Feedback> {
-    let page = |given: &str| {
-        find::page(wiki, given).map_err(|error| match error {
-            feedback::Error::Git(error) => Error::Git(error),
-            feedback::Error::Refused(other) => refused(other),
-        })
-    };
-    feedback.page = page(&feedback.page)?;
+    feedback.page = find::page(wiki, &feedback.page)?;
     if let Some(other) = &feedback.superseded_by {
-        feedback.superseded_by = Some(page(other)?);
+        feedback.superseded_by = Some(find::page(wiki, other)?);
     }
     Ok(feedback)
 }
