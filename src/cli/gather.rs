@@ -7,11 +7,9 @@ use serde::Serialize;
 
 use super::revision::commit;
 use super::{CliError, Context, Exit, Result, shown_lines};
-use crate::feedback::{self, By, Served};
-use crate::ledger;
-use crate::search::context::{self, Part, Task};
-use crate::search::{self, Pages, Signals};
+use crate::search::context::{Part, Task};
 use crate::wiki::Kind;
+use crate::{feedback, ledger, search};
 
 /// Collect what the wiki holds for a task, ready to be put into a prompt.
 ///
@@ -32,7 +30,7 @@ pub struct Args {
     #[arg(long, conflicts_with = "scope")]
     all_scopes: bool,
 
-    /// Take the pages as they were at this commit
+    /// Take the pages as they were at this commit; that is not recorded
     #[arg(long, value_name = "COMMIT")]
     at: Option<String>,
 
@@ -88,32 +86,12 @@ pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
     let at = args.at.as_deref().map(|revision| commit(&wiki.repo, revision)).transpose()?;
     let text = if args.task == "-" { standard_input()? } else { args.task };
     let task = Task { text: &text, scope: scope.as_deref(), budget_tokens: args.budget_tokens };
-    let signals = feedback::signals(&wiki, scope.as_deref(), ledger::now()).unwrap_or_else(|error| {
-        ctx.warn(format!("what use says of the pages is left out: {error}"));
-        Signals::default()
-    });
-    let found = context::gather(&Pages::at(&wiki, at)?, &task, &signals)?;
-    let mut episode = None;
-    if !args.no_record && at.is_none() {
-        let pages: Vec<String> = found.parts.iter().map(|part| part.path.to_string()).collect();
-        let recorded = feedback::record(
-            &wiki,
-            &Served {
-                query: &text,
-                scope: scope.as_deref().unwrap_or(feedback::episode::ALL_SCOPES),
-                by: By::Context,
-                priors: "off",
-                tree: &found.tree.to_string(),
-                candidates: found.candidates,
-                served: &pages,
-                shadow: &pages,
-                rendered: &pages,
-            },
-        );
-        episode = recorded.id;
-        if let (Some(why), true) = (recorded.why_not, ctx.verbose > 0) {
-            ctx.note(format!("not recorded: {why}"));
-        }
+    let gathered = feedback::gather(&wiki, &task, at, !args.no_record, ledger::now())?;
+    gathered.notes.iter().for_each(|note| ctx.warn(note));
+    let (found, recorded) = (gathered.context, gathered.recorded);
+    let episode = recorded.as_ref().and_then(|recorded| recorded.id.clone());
+    if let Some(why) = recorded.and_then(|recorded| recorded.why_not).filter(|_| ctx.verbose > 0) {
+        ctx.note(format!("not recorded: {why}"));
     }
     if ctx.json {
         let results = found.parts.iter().enumerate().map(|(n, part)| Piece::of(n + 1, part)).collect();

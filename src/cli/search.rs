@@ -37,7 +37,7 @@ pub struct Args {
     #[arg(long, short = 'n', value_name = "COUNT", default_value_t = 10)]
     limit: usize,
 
-    /// Search the pages as they were at this commit
+    /// Search the pages as they were at this commit; that is not recorded
     #[arg(long, value_name = "COMMIT")]
     at: Option<String>,
 

@@ -24,5 +24,5 @@ pub use error::{Error, Refused};
 pub use fold::{Folded, load};
 pub use judged::{Feedback, Mode, Replacement, Verdict};
 pub use outcome::Outcome;
-pub use signals::{Asked, ask, signals};
+pub use signals::{Asked, Gathered, ask, gather, signals};
 pub use utility::{NEUTRAL, Utility};

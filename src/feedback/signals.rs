@@ -1,4 +1,5 @@
-//! Searching with what use says of the pages, and recording what was served.
+//! Searching with what use says of the pages, and recording what was served: from the branch's tip, for a look at an
+//! old tree is no use of a page.
 
 use bstr::BString;
 use jiff::Timestamp;
@@ -7,6 +8,7 @@ use super::episode::ALL_SCOPES;
 use super::{By, Recorded, Served, fold, ranking, record};
 use crate::config::Priors;
 use crate::git::{self, Oid};
+use crate::search::context::{self, Context, Task};
 use crate::search::{self, Answer, Ask, Pages, Signals};
 use crate::wiki::Wiki;
 
@@ -39,8 +41,19 @@ pub struct Asked {
     pub notes: Vec<String>,
 }
 
-/// Searches at the branch's tip, or at another commit or tree, and records what was served unless told otherwise.
-/// What use says is left out where the ledger cannot be read: an answer without it is still an answer.
+/// The context of a task, and what became of its episode.
+#[derive(Debug, Clone)]
+pub struct Gathered {
+    /// What the wiki holds for the task.
+    pub context: Context,
+    /// Its episode; `None`: it was not to be recorded.
+    pub recorded: Option<Recorded>,
+    /// What the person should know about the order.
+    pub notes: Vec<String>,
+}
+
+/// Searches at the branch's tip, or at another commit or tree. What was served from the tip is recorded unless told
+/// otherwise. What use says is left out where the ledger cannot be read: an answer without it is still an answer.
 ///
 /// # Errors
 /// As [`Pages::search`].
@@ -52,12 +65,9 @@ pub fn ask(
     now: Timestamp,
 ) -> Result<Asked, search::Error> {
     let mut notes: Vec<String> = ranking::mode(wiki, now).1.into_iter().collect();
-    let signals = signals(wiki, ask.scope, now).unwrap_or_else(|error| {
-        notes.push(format!("what use says of the pages is left out: {error}"));
-        Signals::default()
-    });
+    let signals = signals_or_note(wiki, ask.scope, now, &mut notes);
     let answer = Pages::at(wiki, at)?.search(ask, &signals)?;
-    let recorded = to_record.then(|| {
+    let recorded = (to_record && at.is_none()).then(|| {
         let served: Vec<String> = answer.hits.iter().map(|hit| hit.path.to_string()).collect();
         let shadow: Vec<String> = answer.shadow.iter().map(ToString::to_string).collect();
         let episode = Served {
@@ -74,6 +84,45 @@ pub fn ask(
         record(wiki, &episode)
     });
     Ok(Asked { answer, recorded, notes })
+}
+
+/// Collects the context of a task, as [`ask`] searches.
+///
+/// # Errors
+/// As [`Pages::search`].
+pub fn gather(
+    wiki: &Wiki,
+    task: &Task<'_>,
+    at: Option<Oid>,
+    to_record: bool,
+    now: Timestamp,
+) -> Result<Gathered, search::Error> {
+    let mut notes = Vec::new();
+    let signals = signals_or_note(wiki, task.scope, now, &mut notes);
+    let context = context::gather(&Pages::at(wiki, at)?, task, &signals)?;
+    let recorded = (to_record && at.is_none()).then(|| {
+        let served: Vec<String> = context.parts.iter().map(|part| part.path.to_string()).collect();
+        let episode = Served {
+            query: task.text,
+            scope: task.scope.unwrap_or(ALL_SCOPES),
+            by: By::Context,
+            priors: word(Priors::Off),
+            tree: &context.tree.to_string(),
+            candidates: context.candidates,
+            served: &served,
+            shadow: &served,
+            rendered: &served,
+        };
+        record(wiki, &episode)
+    });
+    Ok(Gathered { context, recorded, notes })
+}
+
+fn signals_or_note(wiki: &Wiki, scope: Option<&str>, now: Timestamp, notes: &mut Vec<String>) -> Signals {
+    signals(wiki, scope, now).unwrap_or_else(|error| {
+        notes.push(format!("what use says of the pages is left out: {error}"));
+        Signals::default()
+    })
 }
 
 fn word(mode: Priors) -> &'static str {

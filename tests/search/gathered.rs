@@ -72,6 +72,18 @@ fn a_task_that_holds_no_word_is_refused_and_one_that_nothing_fits_is_answered() 
 #[test]
 fn what_was_served_is_recorded_unless_told_otherwise() {
     let wiki = wiki(&[("notes/a.md", "# Frob\n")]);
-    assert!(wiki.json(&["context", "--task", "frob", "--no-record"])["episode"].is_null());
-    assert_eq!(wiki.json(&["context", "--task", "frob"])["episode"].as_str().map(str::len), Some(16));
+    for words in [&["search", "frob"] as &[&str], &["context", "--task", "frob"]] {
+        let episode = |more: &[&str]| wiki.json(&[words, more].concat())["episode"].as_str().map(str::len);
+        assert_eq!((episode(&["--no-record"]), episode(&[])), (None, Some(16)), "{words:?}");
+    }
+}
+
+#[test]
+fn a_look_at_an_old_tree_is_not_recorded() {
+    let wiki = wiki(&[("notes/a.md", "# Frob\n")]);
+    for words in [&["search", "frob"] as &[&str], &["context", "--task", "frob"]] {
+        let answer = wiki.json(&[words, &["--at", "HEAD"]].concat());
+        assert_eq!((answer["results"][0]["path"].as_str(), answer["episode"].as_str()), (Some("notes/a.md"), None));
+    }
+    assert!(!wiki.path(".git/memory/spool.jsonl").exists() && !wiki.path(".git/memory/queries.jsonl").exists());
 }

@@ -6,11 +6,10 @@ use serde::{Deserialize, Serialize};
 use super::super::answer::Said;
 use super::super::error::Error;
 use super::{Call, Effect, Tool};
-use crate::feedback::{self, By, Served, episode};
+use crate::feedback::{self, Gathered};
 use crate::ledger;
-use crate::search::Pages;
-use crate::search::context::{self, Part, Task};
-use crate::wiki::shown::shown_lines;
+use crate::search::context::{Part, Task};
+use crate::wiki::shown::{shown, shown_lines};
 
 /// What [`Context`] takes.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -81,30 +80,17 @@ impl Tool for Context {
         let scope = call.scope_to_search(&wiki, input.scope.as_deref(), input.all_scopes)?;
         let budget_tokens = input.budget_tokens.unwrap_or(USUAL).clamp(LEAST, MOST);
         let task = Task { text: &input.task, scope: scope.as_deref(), budget_tokens };
-        let signals = feedback::signals(&wiki, task.scope, ledger::now()).unwrap_or_default();
-        let context = context::gather(&Pages::at(&wiki, None)?, &task, &signals)?;
-        let served: Vec<String> = context.parts.iter().map(|part| part.path.to_string()).collect();
-        let tree = context.tree.to_string();
-        let served = Served {
-            query: task.text,
-            scope: task.scope.unwrap_or(episode::ALL_SCOPES),
-            by: By::Context,
-            priors: "off",
-            tree: &tree,
-            candidates: context.candidates,
-            served: &served,
-            shadow: &served,
-            rendered: &served,
-        };
-        let episode = feedback::record(&wiki, &served).id;
+        let Gathered { context, recorded, notes } = feedback::gather(&wiki, &task, None, true, ledger::now())?;
+        let episode = recorded.and_then(|recorded| recorded.id);
         let pages: Vec<Given> = context.parts.iter().map(Given::from).collect();
         let output = Output { episode, pages, candidates: context.candidates, text: context.text() };
-        let text = match (&output.episode, output.pages.is_empty()) {
+        let mut text = match (&output.episode, output.pages.is_empty()) {
             (_, true) if output.candidates == 0 => "no page has any of the task's words".to_owned(),
             (_, true) => "the budget is too small for any of the pages that fit".to_owned(),
             (Some(episode), _) => format!("episode {episode}\n{}", shown_lines(&output.text)),
             (None, _) => shown_lines(&output.text).into_owned(),
         };
+        text.extend(notes.iter().map(|note| format!("\nnote: {}", shown(note))));
         Ok(Said::done(output, text))
     }
 }

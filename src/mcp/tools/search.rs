@@ -30,7 +30,7 @@ pub struct Input {
     /// Most pages to answer with, at most 25 [default: 10]
     #[schemars(range(min = 1, max = 25))]
     limit: Option<usize>,
-    /// Search the pages as they were at this commit
+    /// Search the pages as they were at this commit; that is not recorded
     at: Option<String>,
 }
 
