@@ -8,7 +8,6 @@ use serde::Serialize;
 use super::revision::commit;
 use super::{CliError, Context, Exit, Result, shown_lines};
 use crate::search::context::{Part, Task};
-use crate::wiki::Kind;
 use crate::{feedback, ledger, search};
 
 /// Collect what the wiki holds for a task, ready to be put into a prompt.
@@ -52,32 +51,9 @@ pub struct Gathered {
     /// About how long it is.
     pub tokens: usize,
     /// The best first.
-    pub results: Vec<Piece>,
+    pub results: Vec<Part>,
     /// All of it, as it is printed without --json.
     pub text: String,
-}
-
-/// A page, or what of it fits best.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Piece {
-    /// From 1.
-    pub rank: usize,
-    /// Relative to the wiki's root; bytes that are not UTF-8 are replaced.
-    pub path: String,
-    /// Its title.
-    pub title: String,
-    /// Its kind, where it has one.
-    pub kind: Option<Kind>,
-    /// Its scope.
-    pub scope: String,
-    /// How high it stood in the searches, comparable within one answer.
-    pub score: f64,
-    /// The words of the task that it was found by.
-    pub why: Vec<String>,
-    /// Its text, without what did not fit.
-    pub text: String,
-    /// Whether something of it is missing.
-    pub cut: bool,
 }
 
 pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
@@ -94,8 +70,7 @@ pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
         ctx.note(format!("not recorded: {why}"));
     }
     if ctx.json {
-        let results = found.parts.iter().enumerate().map(|(n, part)| Piece::of(n + 1, part)).collect();
-        let (tokens, text) = (found.tokens(), found.text());
+        let (tokens, text, results) = (found.tokens(), found.text(), found.parts);
         ctx.print_json("context", &Gathered { episode, budget_tokens: args.budget_tokens, tokens, results, text })?;
         return Ok(Exit::Done);
     }
@@ -111,22 +86,6 @@ pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
         ctx.note(format!("episode {id}"));
     }
     Ok(Exit::Done)
-}
-
-impl Piece {
-    fn of(rank: usize, part: &Part) -> Piece {
-        Piece {
-            rank,
-            path: part.path.to_string(),
-            title: part.title.clone(),
-            kind: part.kind,
-            scope: part.scope.clone(),
-            score: part.score,
-            why: part.why.clone(),
-            text: part.text.clone(),
-            cut: part.cut,
-        }
-    }
 }
 
 fn standard_input() -> Result<String> {

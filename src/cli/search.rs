@@ -10,7 +10,7 @@ use super::revision::commit;
 use super::{CliError, Context, Exit, Meaning, Out, Result, shown};
 use crate::feedback::{self, Asked, Recorded};
 use crate::ledger;
-use crate::search::{self, Answer, Ask, Factors, Hit, Origin};
+use crate::search::{self, Answer, Ask, Hit, Origin, Word};
 use crate::wiki::Kind;
 
 /// Search the pages of the wiki, best first.
@@ -56,59 +56,11 @@ pub struct Results {
     /// The id under which it was recorded what was served; none when nothing was.
     pub episode: Option<String>,
     /// The best first.
-    pub results: Vec<Found>,
+    pub results: Vec<Hit>,
     /// How many pages have something of the query.
     pub candidates: usize,
     /// What to know about the query: a phrase that no page holds, a part that was left out.
     pub notes: Vec<String>,
-}
-
-/// A page.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Found {
-    /// From 1.
-    pub rank: usize,
-    /// Relative to the wiki's root; bytes that are not UTF-8 are replaced.
-    pub path: String,
-    /// Its title.
-    pub title: String,
-    /// Its kind, where it has one.
-    pub kind: Option<Kind>,
-    /// Its scope.
-    pub scope: String,
-    /// How well it fits, comparable within one answer.
-    pub score: f64,
-    /// The passage that fits best, on one line.
-    pub snippet: String,
-    /// With --explain: how it came to its place.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub factors: Option<Explained>,
-}
-
-/// How a page came to its place.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Explained {
-    /// How well its text fits.
-    pub text: f64,
-    /// What its use multiplied that by.
-    pub utility: f64,
-    /// What verdicts say of it, −0.2 to 0.2.
-    pub prior: f64,
-    /// By how many places that moves it up, where it is served.
-    pub moved: i32,
-    /// What each word of the query adds to its text's score.
-    pub words: Vec<Word>,
-    /// The superseded page that was found in its stead.
-    pub stands_for: Option<String>,
-}
-
-/// A word of the query.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Word {
-    /// As asked.
-    pub word: String,
-    /// What it adds.
-    pub adds: f64,
 }
 
 pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
@@ -117,18 +69,20 @@ pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
     let kinds: Vec<Kind> = args.kind.iter().filter_map(|word| Kind::parse(word)).collect();
     let at = args.at.as_deref().map(|revision| commit(&wiki.repo, revision)).transpose()?;
     let text = args.query.join(" ");
-    let ask = Ask { text: &text, scope: scope.as_deref(), kinds: &kinds, limit: args.limit };
+    let (scope, limit, explain) = (scope.as_deref(), args.limit, args.explain);
+    let ask = Ask { text: &text, scope, kinds: &kinds, limit, explain };
     let Asked { answer, recorded, notes } = feedback::ask(&wiki, &ask, at, !args.no_record, ledger::now())?;
     tell_index(ctx, &answer);
     notes.iter().for_each(|note| ctx.warn(note));
     let episode = recorded.as_ref().and_then(|recorded| recorded.id.clone());
     if ctx.json {
-        ctx.print_json("search", &results(&answer, episode, args.explain))?;
+        let Answer { hits: results, candidates, notes, .. } = answer;
+        ctx.print_json("search", &Results { episode, results, candidates, notes })?;
         return Ok(Exit::Done);
     }
     let mut out = ctx.paged();
     for hit in &answer.hits {
-        print(ctx, &mut out, hit, args.explain)?;
+        print(ctx, &mut out, hit)?;
     }
     out.finish()?;
     for note in &answer.notes {
@@ -162,44 +116,9 @@ pub(super) fn tell_index(ctx: &Context, answer: &Answer) {
     }
 }
 
-fn results(answer: &Answer, episode: Option<String>, explain: bool) -> Results {
-    let results = answer.hits.iter().map(|hit| Found::of(hit, explain)).collect();
-    Results { episode, results, candidates: answer.candidates, notes: answer.notes.clone() }
-}
-
-impl Found {
-    /// As it is printed.
-    pub fn of(hit: &Hit, explain: bool) -> Found {
-        Found {
-            rank: hit.rank,
-            path: hit.path.to_string(),
-            title: hit.title.clone(),
-            kind: hit.kind,
-            scope: hit.scope.clone(),
-            score: hit.score,
-            snippet: hit.snippet.clone(),
-            factors: explain.then(|| Explained::of(&hit.factors)),
-        }
-    }
-}
-
-impl Explained {
-    fn of(factors: &Factors) -> Explained {
-        Explained {
-            text: factors.text,
-            utility: factors.utility,
-            prior: factors.prior,
-            moved: factors.moved,
-            words: factors.words.iter().map(|(word, adds)| Word { word: word.clone(), adds: *adds }).collect(),
-            stands_for: factors.stands_for.as_ref().map(ToString::to_string),
-        }
-    }
-}
-
-fn print(ctx: &Context, out: &mut Out, hit: &Hit, explain: bool) -> Result<()> {
+fn print(ctx: &Context, out: &mut Out, hit: &Hit) -> Result<()> {
     let kind = hit.kind.map_or(String::new(), |kind| format!("  {kind}"));
-    let path = hit.path.to_string();
-    let place = ctx.paint(Meaning::Place, shown(&path));
+    let place = ctx.paint(Meaning::Place, shown(&hit.path));
     writeln!(
         out,
         "{:>2}  {}  {place}{}",
@@ -210,10 +129,9 @@ fn print(ctx: &Context, out: &mut Out, hit: &Hit, explain: bool) -> Result<()> {
     if !hit.snippet.is_empty() {
         writeln!(out, "    {}", marked(ctx, hit))?;
     }
-    if explain {
-        let factors = &hit.factors;
+    if let Some(factors) = &hit.factors {
         let words: Vec<String> =
-            factors.words.iter().map(|(word, adds)| format!("{} {adds:.2}", shown(word))).collect();
+            factors.words.iter().map(|Word { word, adds }| format!("{} {adds:.2}", shown(word))).collect();
         let line = format!(
             "    score {:.3} = text {:.3} × utility {:.2}; prior {:+.3} ({:+} places)",
             hit.score, factors.text, factors.utility, factors.prior, factors.moved
@@ -221,7 +139,7 @@ fn print(ctx: &Context, out: &mut Out, hit: &Hit, explain: bool) -> Result<()> {
         writeln!(out, "{}", ctx.paint(Meaning::Dim, line))?;
         writeln!(out, "{}", ctx.paint(Meaning::Dim, format!("    text: {}", words.join(", "))))?;
         if let Some(old) = &factors.stands_for {
-            let line = format!("    stands in for {}", shown(&old.to_string()));
+            let line = format!("    stands in for {}", shown(old));
             writeln!(out, "{}", ctx.paint(Meaning::Dim, line))?;
         }
     }

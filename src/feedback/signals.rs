@@ -68,7 +68,7 @@ pub fn ask(
     let signals = signals_or_note(wiki, ask.scope, now, &mut notes);
     let answer = Pages::at(wiki, at)?.search(ask, &signals)?;
     let recorded = (to_record && at.is_none()).then(|| {
-        let served: Vec<String> = answer.hits.iter().map(|hit| hit.path.to_string()).collect();
+        let served: Vec<String> = answer.hits.iter().map(|hit| hit.path.clone()).collect();
         let shadow: Vec<String> = answer.shadow.iter().map(ToString::to_string).collect();
         let episode = Served {
             query: ask.text,
@@ -101,7 +101,7 @@ pub fn gather(
     let signals = signals_or_note(wiki, task.scope, now, &mut notes);
     let context = context::gather(&Pages::at(wiki, at)?, task, &signals)?;
     let recorded = (to_record && at.is_none()).then(|| {
-        let served: Vec<String> = context.parts.iter().map(|part| part.path.to_string()).collect();
+        let served: Vec<String> = context.parts.iter().map(|part| part.page.path.clone()).collect();
         let episode = Served {
             query: task.text,
             scope: task.scope.unwrap_or(ALL_SCOPES),

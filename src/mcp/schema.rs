@@ -41,8 +41,9 @@ fn plain(schema: &mut Value, shape: Shape) {
             if members.get("type").is_some_and(|kind| !kind.is_object()) && members.get("format").is_some_and(foreign) {
                 members.remove("format");
             }
-            if shape == Shape::Input {
-                without_null(members);
+            match shape {
+                Shape::Input => without_null(members),
+                Shape::Output => words_alone(members),
             }
             members.values_mut().for_each(|member| plain(member, shape));
         }
@@ -72,5 +73,16 @@ fn without_null(members: &mut Map<String, Value>) {
     }
     if members.get("default").is_some_and(Value::is_null) {
         members.remove("default");
+    }
+}
+
+/// A choice of words as nothing but the words: who reads an answer is not to choose among them.
+fn words_alone(members: &mut Map<String, Value>) {
+    let Some(Value::Array(choices)) = members.get("oneOf") else { return };
+    let word = |choice: &Value| choice.get("const").filter(|word| word.is_string()).cloned();
+    if let Some(words) = choices.iter().map(word).collect::<Option<Vec<Value>>>() {
+        members.remove("oneOf");
+        members.insert("type".into(), "string".into());
+        members.insert("enum".into(), words.into());
     }
 }

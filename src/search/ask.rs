@@ -4,13 +4,15 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use bstr::BString;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::config::Priors;
 use crate::git::Oid;
 use crate::wiki::{Kind, Status};
 
 /// One search.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Ask<'a> {
     /// The query as somebody wrote it: words, `"phrases"`, `prefix*`. Never a language that could be wrong.
     pub text: &'a str,
@@ -20,6 +22,8 @@ pub struct Ask<'a> {
     pub kinds: &'a [Kind],
     /// Most pages of the answer.
     pub limit: usize,
+    /// Whether each page tells how it came to its place.
+    pub explain: bool,
 }
 
 /// What use and verdicts say about pages, by path relative to the wiki's root. A page that is absent is neutral.
@@ -40,43 +44,54 @@ impl Default for Signals {
 }
 
 /// One page of an answer.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Hit {
     /// From 1.
     pub rank: usize,
-    /// Relative to the wiki's root.
-    pub path: BString,
+    /// Relative to the wiki's root; bytes that are not UTF-8 are replaced.
+    pub path: String,
     /// Its title.
     pub title: String,
     /// Its kind; a page in no kind's folder that names none has none.
     pub kind: Option<Kind>,
-    /// Its scope's name.
+    /// Its scope.
     pub scope: String,
-    /// What it was ordered by, before priors: text × utility. Comparable within one answer.
+    /// How well it fits: what it was ordered by, before priors. Comparable within one answer.
     pub score: f64,
     /// The passage that fits best: one line without control characters.
     pub snippet: String,
     /// Where the query's words stand in the snippet, in bytes.
+    #[serde(skip)]
     pub marks: Vec<Range<usize>>,
-    /// How the score came about.
-    pub factors: Factors,
+    /// How it came to its place, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub factors: Option<Factors>,
 }
 
-/// How a hit came to its place.
-#[derive(Debug, Clone, PartialEq, Default)]
+/// How a page came to its place.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Factors {
     /// How well its text fits.
     pub text: f64,
-    /// What utility multiplied that by.
+    /// What its use multiplied that by.
     pub utility: f64,
-    /// Its prior.
+    /// What verdicts say of it, −0.2 to 0.2.
     pub prior: f64,
-    /// By how many places the prior moves it: positive is up. Applied only when priors are served.
+    /// By how many places that moves it up, where priors are served.
     pub moved: i32,
-    /// The words of the query that it has, with what each adds to the text's score.
-    pub words: Vec<(String, f64)>,
+    /// The words of the query that it has.
+    pub words: Vec<Word>,
     /// The superseded page that was found in its stead.
-    pub stands_for: Option<BString>,
+    pub stands_for: Option<String>,
+}
+
+/// A word of the query.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Word {
+    /// As asked.
+    pub word: String,
+    /// What it adds to the score of the page's text.
+    pub adds: f64,
 }
 
 /// What a search found.

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use bstr::BString;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::ask::{Ask, Signals};
 use super::snippet::Marker;
@@ -36,24 +38,34 @@ pub struct Context {
     pub tree: Oid,
 }
 
-/// A page, or what of it fits best.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Part {
-    /// Relative to the wiki's root.
-    pub path: BString,
-    /// The page's title.
+/// A page that has something for the task.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Mention {
+    /// From 1.
+    pub rank: usize,
+    /// Relative to the wiki's root; bytes that are not UTF-8 are replaced.
+    pub path: String,
+    /// Its title.
     pub title: String,
     /// Its kind, where it has one.
     pub kind: Option<Kind>,
-    /// Its scope's name.
+    /// Its scope.
     pub scope: String,
-    /// How high it stood in the searches, all together.
+    /// How high it stood in the searches, all together. Comparable within one answer.
     pub score: f64,
-    /// The words of the task that it holds, the most telling first.
+    /// The words of the task that it was found by, the most telling first.
     pub why: Vec<String>,
+}
+
+/// A page, or what of it fits best.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Part {
+    /// Which page.
+    #[serde(flatten)]
+    pub page: Mention,
     /// Its text, without what did not fit.
     pub text: String,
-    /// Whether something is missing.
+    /// Whether something of it is missing.
     pub cut: bool,
 }
 
@@ -91,11 +103,11 @@ const GAP: &str = "[…]";
 /// As [`Pages::search`].
 pub fn gather(pages: &Pages<'_>, task: &Task<'_>, signals: &Signals) -> Result<Context, Error> {
     let searches = searches(task.text);
-    let mut merged: HashMap<BString, (Part, &[u8])> = HashMap::new();
+    let mut merged: HashMap<BString, (Mention, &[u8])> = HashMap::new();
     let mut candidates = 0;
     let mut marker = None;
     for (number, text) in searches.iter().enumerate() {
-        let ask = Ask { text, scope: task.scope, kinds: &[], limit: MOST_PAGES };
+        let ask = Ask { text, scope: task.scope, limit: MOST_PAGES, ..Ask::default() };
         let ranked = match pages.ranked(&ask, signals) {
             Err(Error::NoWords) if number > 0 => continue,
             ranked => ranked?,
@@ -103,33 +115,32 @@ pub fn gather(pages: &Pages<'_>, task: &Task<'_>, signals: &Signals) -> Result<C
         candidates = candidates.max(ranked.pages.len());
         marker.get_or_insert_with(|| Marker::new(&ranked.query, &ranked.found));
         for (rank, page) in ranked.pages.iter().take(MOST_PAGES).enumerate() {
-            let (part, _) = merged.entry(page.doc.path.to_owned()).or_insert_with(|| {
-                let part = Part {
-                    path: page.doc.path.to_owned(),
+            let (mention, _) = merged.entry(page.doc.path.to_owned()).or_insert_with(|| {
+                let mention = Mention {
+                    rank: 0,
+                    path: page.doc.path.to_string(),
                     title: page.doc.title.to_owned(),
                     kind: page.kind,
                     scope: page.scope.to_owned(),
                     score: 0.0,
                     why: ranked.telling(page, MOST_WHY),
-                    text: String::new(),
-                    cut: false,
                 };
-                (part, page.doc.oid)
+                (mention, page.doc.oid)
             });
-            part.score += if number == 0 { WHOLE } else { 1.0 } / (SOFT + rank as f64 + 1.0);
+            mention.score += if number == 0 { WHOLE } else { 1.0 } / (SOFT + rank as f64 + 1.0);
         }
     }
-    let mut parts: Vec<(Part, &[u8])> = merged.into_values().collect();
-    parts.sort_by(|(a, _), (b, _)| {
-        let session = |part: &Part| part.kind == Some(Kind::Session);
+    let mut found: Vec<(Mention, &[u8])> = merged.into_values().collect();
+    found.sort_by(|(a, _), (b, _)| {
+        let session = |page: &Mention| page.kind == Some(Kind::Session);
         session(a).cmp(&session(b)).then(b.score.total_cmp(&a.score)).then_with(|| a.path.cmp(&b.path))
     });
-    parts.truncate(MOST_PAGES);
+    found.truncate(MOST_PAGES);
     let line = task.text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     let tree = pages.opened.index.tree;
     let mut context = Context { task: line.to_owned(), parts: Vec::new(), candidates, tree };
     if let Some(marker) = marker {
-        fill(pages, task, parts, &marker, &mut context)?;
+        fill(pages, task, found, &marker, &mut context)?;
     }
     Ok(context)
 }
@@ -138,19 +149,20 @@ pub fn gather(pages: &Pages<'_>, task: &Task<'_>, signals: &Signals) -> Result<C
 fn fill(
     pages: &Pages<'_>,
     task: &Task<'_>,
-    parts: Vec<(Part, &[u8])>,
+    found: Vec<(Mention, &[u8])>,
     marker: &Marker,
     context: &mut Context,
 ) -> Result<(), Error> {
     let budget = task.budget_tokens.saturating_mul(TOKEN);
     let mut left = budget.saturating_sub(HEAD.chars().count());
-    for (mut part, oid) in parts {
-        let number = context.parts.len() + 1;
-        let room = left.min(budget / SHARE).saturating_sub(part.head(number).chars().count());
-        let body = pages.wiki.read(part.path.as_ref(), &pages.blob(oid)?).body;
-        (part.text, part.cut) = fitting(&body, room, marker);
-        if !part.text.is_empty() {
-            left = left.saturating_sub(part.rendered(number).chars().count());
+    for (mut page, oid) in found {
+        page.rank = context.parts.len() + 1;
+        let room = left.min(budget / SHARE).saturating_sub(page.head().chars().count());
+        let body = pages.wiki.read(page.path.as_str().into(), &pages.blob(oid)?).body;
+        let (text, cut) = fitting(&body, room, marker);
+        if !text.is_empty() {
+            let part = Part { page, text, cut };
+            left = left.saturating_sub(part.rendered().chars().count());
             context.parts.push(part);
         }
     }
@@ -253,9 +265,7 @@ impl Context {
     /// a word of ours.
     pub fn text(&self) -> String {
         let mut text = if self.parts.is_empty() { String::new() } else { HEAD.to_owned() };
-        for (n, part) in self.parts.iter().enumerate() {
-            text.push_str(&part.rendered(n + 1));
-        }
+        self.parts.iter().for_each(|part| text.push_str(&part.rendered()));
         text
     }
 
@@ -265,15 +275,18 @@ impl Context {
     }
 }
 
-impl Part {
-    fn head(&self, number: usize) -> String {
+impl Mention {
+    fn head(&self) -> String {
         let kind = self.kind.map_or(String::new(), |kind| format!(" ({kind})"));
         let why = if self.why.is_empty() { String::new() } else { format!("Found by: {}\n", self.why.join(", ")) };
-        format!("\n## {number}. {}{kind}\nPage: {}\n{why}\n", one_line(&self.title), one_line(&self.path.to_string()))
+        let (rank, title, path) = (self.rank, one_line(&self.title), one_line(&self.path));
+        format!("\n## {rank}. {title}{kind}\nPage: {path}\n{why}\n")
     }
+}
 
-    fn rendered(&self, number: usize) -> String {
-        let mut text = self.head(number);
+impl Part {
+    fn rendered(&self) -> String {
+        let mut text = self.page.head();
         for line in self.text.lines() {
             text.push_str(if line.is_empty() { ">" } else { "> " });
             text.push_str(line);

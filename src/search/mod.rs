@@ -24,9 +24,9 @@ mod words;
 
 use std::path::Path;
 
-use bstr::{BStr, BString, ByteSlice};
+use bstr::{BString, ByteSlice};
 
-pub use ask::{Answer, Ask, Factors, Facts, Hit, Origin, Signals};
+pub use ask::{Answer, Ask, Factors, Facts, Hit, Origin, Signals, Word};
 
 use self::index::{Index, Opened};
 use self::order::Candidate;
@@ -84,7 +84,7 @@ impl<'w> Pages<'w> {
         let path = |n: usize| ranked.pages[n].doc.path.to_owned();
         let mut hits = Vec::with_capacity(ask.limit.min(ranked.pages.len()));
         for (place, n) in served.into_iter().take(ask.limit).enumerate() {
-            hits.push(self.hit(&ranked, &ranked.pages[n], place + 1)?);
+            hits.push(self.hit(&ranked, &ranked.pages[n], place + 1, ask.explain)?);
         }
         Ok(Answer {
             hits,
@@ -102,7 +102,7 @@ impl<'w> Pages<'w> {
     /// # Errors
     /// As [`Pages::search`].
     pub fn rank(&self, text: &str, limit: usize) -> Result<Vec<BString>, Error> {
-        let ranked = self.ranked(&Ask { text, scope: None, kinds: &[], limit }, &Signals::default())?;
+        let ranked = self.ranked(&Ask { text, limit, ..Ask::default() }, &Signals::default())?;
         Ok(ranked.pages.into_iter().take(limit).map(|page| page.doc.path.to_owned()).collect())
     }
 
@@ -117,28 +117,19 @@ impl<'w> Pages<'w> {
         Ok(Ranked { query, found, pages })
     }
 
-    fn hit(&self, ranked: &Ranked<'_>, page: &Candidate<'_>, rank: usize) -> Result<Hit, Error> {
-        let adds = ranked.adds(page);
+    fn hit(&self, ranked: &Ranked<'_>, page: &Candidate<'_>, rank: usize, explain: bool) -> Result<Hit, Error> {
         let read = self.wiki.read(page.doc.path, &self.blob(page.doc.oid)?);
         let passage = Marker::new(&ranked.query, &ranked.found).passage(&read.body);
-        let words = ranked.query.clauses.iter().zip(&adds).filter(|(_, add)| **add > 0.0);
         Ok(Hit {
             rank,
-            path: page.doc.path.to_owned(),
+            path: page.doc.path.to_string(),
             title: page.doc.title.to_owned(),
             kind: page.kind,
             scope: page.scope.to_owned(),
             score: page.score(),
             snippet: passage.text,
             marks: passage.marks,
-            factors: Factors {
-                text: page.text,
-                utility: page.utility,
-                prior: page.prior,
-                moved: page.moved,
-                words: words.map(|(clause, add)| (clause.shown.clone(), *add)).collect(),
-                stands_for: page.stands_for.map(BStr::to_owned),
-            },
+            factors: explain.then(|| ranked.factors(page)),
         })
     }
 
@@ -208,6 +199,19 @@ impl Ranked<'_> {
     /// What each clause of the query adds to a page.
     fn adds(&self, page: &Candidate<'_>) -> Vec<f64> {
         self.found.clauses.iter().map(|clause| clause.adds(page.at)).collect()
+    }
+
+    /// How a page came to its place.
+    fn factors(&self, page: &Candidate<'_>) -> Factors {
+        let words = self.query.clauses.iter().zip(self.adds(page)).filter(|(_, adds)| *adds > 0.0);
+        Factors {
+            text: page.text,
+            utility: page.utility,
+            prior: page.prior,
+            moved: page.moved,
+            words: words.map(|(clause, adds)| Word { word: clause.shown.clone(), adds }).collect(),
+            stands_for: page.stands_for.map(ToString::to_string),
+        }
     }
 
     /// The words of the query that tell the most for a page.

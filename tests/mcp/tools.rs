@@ -352,6 +352,36 @@ fn feedback_with_an_exact_mend_is_a_proposal_of_the_agents_and_without_one_is_a_
 }
 
 #[test]
+fn pages_that_were_found_are_described_as_the_schemas_say() {
+    let sandbox = wiki();
+    let mut server = Server::start(&sandbox, &[]);
+    let tools = server.request("tools/list", json!({}))["result"]["tools"].clone();
+    let schema = |name: &str| {
+        let tool = tools.as_array().expect("a list").iter().find(|tool| tool["name"] == name).expect("a tool");
+        tool["outputSchema"].clone()
+    };
+    let page = json!({
+        "rank": 1, "path": "gotchas/openssl-dir.md", "title": "The build does not find OpenSSL", "kind": "gotcha",
+        "scope": "global",
+    });
+    for (name, arguments, list) in [
+        ("memory_search", json!({ "query": "openssl" }), "results"),
+        ("memory_context", json!({ "task": "openssl" }), "pages"),
+    ] {
+        let answer = server.value(name, arguments);
+        let schema = schema(name);
+        assert!(jsonschema::is_valid(&schema, &answer), "{answer} is not {schema}");
+        let first = answer[list][0].as_object().unwrap_or_else(|| panic!("{answer}"));
+        let known = page.as_object().expect("an object");
+        assert!(known.iter().all(|(field, value)| first.get(field) == Some(value)), "{answer}");
+        assert!(!first.contains_key("factors") && !first.contains_key("text"), "{answer}");
+        let required = schema["properties"][list]["items"]["required"].as_array().expect("fields").len();
+        assert_eq!(required, first.len(), "{schema}");
+    }
+    server.finish();
+}
+
+#[test]
 fn the_context_of_a_task_names_its_pages_and_keeps_to_its_budget() {
     let sandbox = wiki();
     let mut server = Server::start(&sandbox, &[]);

@@ -67,7 +67,7 @@ fn a_damaged_index_is_made_anew_and_the_search_answers() {
     for bytes in damaged {
         fs::write(&file, &bytes).expect("written");
         let pages = Pages::at(&opened, None).expect("pages");
-        let ask = Ask { text: "fox", scope: None, kinds: &[], limit: 10 };
+        let ask = Ask { text: "fox", limit: 10, ..Ask::default() };
         let answer = pages.search(&ask, &Signals::default()).expect("an answer");
         assert!(matches!(answer.index, Origin::Built(_)), "{} bytes", bytes.len());
         assert_eq!(answer.hits.len(), 2);
@@ -235,7 +235,7 @@ fn an_index_that_was_brought_up_to_date_answers_as_one_made_anew() {
             fs::rename(&aside, &kept).expect("moved back");
             prop_assert_eq!(stored.facts(), fresh.facts());
             for text in ["alpha", "fox openssl_dir", "\"merge queue\" the", "conf* naive", "page a.rs gamma"] {
-                let ask = Ask { text, scope: None, kinds: &[], limit: 100 };
+                let ask = Ask { text, limit: 100, explain: true, ..Ask::default() };
                 let (a, b) = (stored.search(&ask, &Signals::default()), fresh.search(&ask, &Signals::default()));
                 let (a, b) = (a.expect("an answer"), b.expect("an answer"));
                 prop_assert_eq!(a.hits, b.hits);

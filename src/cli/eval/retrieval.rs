@@ -68,9 +68,9 @@ pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
         let found = evaluate(file, &recall_at, &present, |query| {
             progress.advance(1);
             let (scope, limit) = (ctx.scope.as_deref(), depth(&recall_at));
-            let ask = Ask { text: &query.query, scope, kinds: &[], limit };
+            let ask = Ask { text: &query.query, scope, limit, ..Ask::default() };
             match pages.search(&ask, &signals) {
-                Ok(answer) => Ok(answer.hits.into_iter().map(|hit| hit.path.to_str_lossy().into_owned()).collect()),
+                Ok(answer) => Ok(answer.hits.into_iter().map(|hit| hit.path).collect()),
                 // Nothing can be found for it; that is its figure.
                 Err(search::Error::NoWords) => Ok(Vec::new()),
                 Err(error) => Err(error),

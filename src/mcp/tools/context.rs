@@ -8,7 +8,7 @@ use super::super::error::Error;
 use super::{Call, Effect, Tool};
 use crate::feedback::{self, Gathered};
 use crate::ledger;
-use crate::search::context::{Part, Task};
+use crate::search::context::{Mention, Task};
 use crate::wiki::shown::{shown, shown_lines};
 
 /// What [`Context`] takes.
@@ -40,19 +40,12 @@ pub struct Output {
     text: String,
 }
 
-/// A page.
+/// A page; what of it is given stands in the text.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Given {
-    /// For memory_read.
-    path: String,
-    /// Its title.
-    title: String,
-    /// Its kind.
-    kind: Option<String>,
-    /// Its scope.
-    scope: String,
-    /// The words of the task that it holds.
-    why: Vec<String>,
+    /// Which page.
+    #[serde(flatten)]
+    page: Mention,
     /// Whether something of it is missing.
     cut: bool,
 }
@@ -82,8 +75,9 @@ impl Tool for Context {
         let task = Task { text: &input.task, scope: scope.as_deref(), budget_tokens };
         let Gathered { context, recorded, notes } = feedback::gather(&wiki, &task, None, true, ledger::now())?;
         let episode = recorded.and_then(|recorded| recorded.id);
-        let pages: Vec<Given> = context.parts.iter().map(Given::from).collect();
-        let output = Output { episode, pages, candidates: context.candidates, text: context.text() };
+        let text = context.text();
+        let pages = context.parts.into_iter().map(|part| Given { page: part.page, cut: part.cut }).collect();
+        let output = Output { episode, pages, candidates: context.candidates, text };
         let mut text = match (&output.episode, output.pages.is_empty()) {
             (_, true) if output.candidates == 0 => "no page has any of the task's words".to_owned(),
             (_, true) => "the budget is too small for any of the pages that fit".to_owned(),
@@ -92,18 +86,5 @@ impl Tool for Context {
         };
         text.extend(notes.iter().map(|note| format!("\nnote: {}", shown(note))));
         Ok(Said::done(output, text))
-    }
-}
-
-impl From<&Part> for Given {
-    fn from(part: &Part) -> Given {
-        Given {
-            path: part.path.to_string(),
-            title: part.title.clone(),
-            kind: part.kind.map(|kind| kind.as_str().to_owned()),
-            scope: part.scope.clone(),
-            why: part.why.clone(),
-            cut: part.cut,
-        }
     }
 }

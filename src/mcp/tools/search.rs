@@ -40,30 +40,11 @@ pub struct Output {
     /// The id of what was served, for memory_outcome; null when it was not recorded.
     episode: Option<String>,
     /// The best first.
-    results: Vec<Found>,
+    results: Vec<Hit>,
     /// How many pages have something of the query.
     candidates: usize,
     /// What to know about the query.
     notes: Vec<String>,
-}
-
-/// A page.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Found {
-    /// From 1.
-    rank: usize,
-    /// For memory_read.
-    path: String,
-    /// Its title.
-    title: String,
-    /// Its kind.
-    kind: Option<String>,
-    /// Its scope.
-    scope: String,
-    /// Comparable within one answer.
-    score: f64,
-    /// The passage that fits best.
-    snippet: String,
 }
 
 /// Pages of an answer, unless asked otherwise, and at most.
@@ -90,11 +71,11 @@ impl Tool for Search {
         let kinds = input.kinds.iter().map(|word| super::kind(word)).collect::<Result<Vec<Kind>, Error>>()?;
         let at = input.at.as_deref().map(|revision| commit(&wiki, revision)).transpose()?;
         let limit = input.limit.unwrap_or(USUAL).clamp(1, MOST);
-        let ask = Ask { text: &input.query, scope: scope.as_deref(), kinds: &kinds, limit };
+        let ask = Ask { text: &input.query, scope: scope.as_deref(), kinds: &kinds, limit, explain: false };
         let Asked { answer, recorded, notes } = feedback::ask(&wiki, &ask, at, true, ledger::now())?;
         let output = Output {
             episode: recorded.and_then(|recorded| recorded.id),
-            results: answer.hits.iter().map(Found::from).collect(),
+            results: answer.hits,
             candidates: answer.candidates,
             notes: answer.notes.into_iter().chain(notes).collect(),
         };
@@ -107,23 +88,9 @@ fn commit(wiki: &Wiki, revision: &str) -> Result<Oid, Error> {
     wiki.repo.resolve(revision)?.ok_or_else(|| Error::Arguments(format!("`{revision}` names no commit")))
 }
 
-impl From<&Hit> for Found {
-    fn from(hit: &Hit) -> Found {
-        Found {
-            rank: hit.rank,
-            path: hit.path.to_string(),
-            title: hit.title.clone(),
-            kind: hit.kind.map(|kind| kind.as_str().to_owned()),
-            scope: hit.scope.clone(),
-            score: hit.score,
-            snippet: hit.snippet.clone(),
-        }
-    }
-}
-
 fn text(output: &Output) -> String {
-    let line = |found: &Found| {
-        let kind = found.kind.as_deref().map(|kind| format!(" ({kind})")).unwrap_or_default();
+    let line = |found: &Hit| {
+        let kind = found.kind.map(|kind| format!(" ({kind})")).unwrap_or_default();
         let head = format!("{}. {}: {}{kind}", found.rank, found.path, found.title);
         format!("{}\n   {}", shown(&head), shown(&found.snippet))
     };
