@@ -8,7 +8,8 @@ use serde::Serialize;
 use super::revision::commit;
 use super::{CliError, Context, Exit, Result, shown_lines};
 use crate::search::context::{Part, Task};
-use crate::{feedback, ledger, search};
+use crate::search::{self, Pages};
+use crate::{feedback, ledger};
 
 /// Collect what the wiki holds for a task, ready to be put into a prompt.
 ///
@@ -62,7 +63,7 @@ pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
     let at = args.at.as_deref().map(|revision| commit(&wiki.repo, revision)).transpose()?;
     let text = if args.task == "-" { standard_input()? } else { args.task };
     let task = Task { text: &text, scope: scope.as_deref(), budget_tokens: args.budget_tokens };
-    let gathered = feedback::gather(&wiki, &task, at, !args.no_record, ledger::now())?;
+    let gathered = feedback::gather(&Pages::at(&wiki, at)?, &task, !args.no_record, ledger::now())?;
     gathered.notes.iter().for_each(|note| ctx.warn(note));
     let (found, recorded) = (gathered.context, gathered.recorded);
     let episode = recorded.as_ref().and_then(|recorded| recorded.id.clone());

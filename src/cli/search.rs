@@ -10,7 +10,7 @@ use super::revision::commit;
 use super::{CliError, Context, Exit, Meaning, Out, Result, shown};
 use crate::feedback::{self, Asked, Recorded};
 use crate::ledger;
-use crate::search::{self, Answer, Ask, Hit, Origin, Word};
+use crate::search::{self, Answer, Ask, Hit, Origin, Pages, Word};
 use crate::wiki::Kind;
 
 /// Search the pages of the wiki, best first.
@@ -71,7 +71,8 @@ pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
     let text = args.query.join(" ");
     let (scope, limit, explain) = (scope.as_deref(), args.limit, args.explain);
     let ask = Ask { text: &text, scope, kinds: &kinds, limit, explain };
-    let Asked { answer, recorded, notes } = feedback::ask(&wiki, &ask, at, !args.no_record, ledger::now())?;
+    let pages = Pages::at(&wiki, at)?;
+    let Asked { answer, recorded, notes } = feedback::ask(&pages, &ask, !args.no_record, ledger::now())?;
     tell_index(ctx, &answer);
     notes.iter().for_each(|note| ctx.warn(note));
     let episode = recorded.as_ref().and_then(|recorded| recorded.id.clone());

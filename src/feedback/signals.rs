@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use super::episode::ALL_SCOPES;
 use super::{By, Recorded, Served, fold, ranking, record};
 use crate::config::Priors;
-use crate::git::{self, Oid};
+use crate::git;
 use crate::search::context::{self, Context, Task};
 use crate::search::{self, Answer, Ask, Pages, Signals};
 use crate::wiki::Wiki;
@@ -52,22 +52,17 @@ pub struct Gathered {
     pub notes: Vec<String>,
 }
 
-/// Searches at the branch's tip, or at another commit or tree. What was served from the tip is recorded unless told
-/// otherwise. What use says is left out where the ledger cannot be read: an answer without it is still an answer.
+/// Searches these pages. What was served from the branch's tip is recorded unless told otherwise. What use says is left
+/// out where the ledger cannot be read: an answer without it is still an answer.
 ///
 /// # Errors
 /// As [`Pages::search`].
-pub fn ask(
-    wiki: &Wiki,
-    ask: &Ask<'_>,
-    at: Option<Oid>,
-    to_record: bool,
-    now: Timestamp,
-) -> Result<Asked, search::Error> {
+pub fn ask(pages: &Pages<'_>, ask: &Ask<'_>, to_record: bool, now: Timestamp) -> Result<Asked, search::Error> {
+    let wiki = pages.wiki();
     let mut notes: Vec<String> = ranking::mode(wiki, now).1.into_iter().collect();
     let signals = signals_or_note(wiki, ask.scope, now, &mut notes);
-    let answer = Pages::at(wiki, at)?.search(ask, &signals)?;
-    let recorded = (to_record && at.is_none()).then(|| {
+    let answer = pages.search(ask, &signals)?;
+    let recorded = (to_record && pages.are_of_tip()).then(|| {
         let served: Vec<String> = answer.hits.iter().map(|hit| hit.path.clone()).collect();
         let shadow: Vec<String> = answer.shadow.iter().map(ToString::to_string).collect();
         let episode = Served {
@@ -90,17 +85,12 @@ pub fn ask(
 ///
 /// # Errors
 /// As [`Pages::search`].
-pub fn gather(
-    wiki: &Wiki,
-    task: &Task<'_>,
-    at: Option<Oid>,
-    to_record: bool,
-    now: Timestamp,
-) -> Result<Gathered, search::Error> {
+pub fn gather(pages: &Pages<'_>, task: &Task<'_>, to_record: bool, now: Timestamp) -> Result<Gathered, search::Error> {
+    let wiki = pages.wiki();
     let mut notes = Vec::new();
     let signals = signals_or_note(wiki, task.scope, now, &mut notes);
-    let context = context::gather(&Pages::at(wiki, at)?, task, &signals)?;
-    let recorded = (to_record && at.is_none()).then(|| {
+    let context = context::gather(pages, task, &signals)?;
+    let recorded = (to_record && pages.are_of_tip()).then(|| {
         let served: Vec<String> = context.parts.iter().map(|part| part.page.path.clone()).collect();
         let episode = Served {
             query: task.text,

@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
@@ -29,7 +30,7 @@ const INLINE_VERSION: &str = "/params/_meta/io.modelcontextprotocol~1protocolVer
 /// `scope` the one scope that is served, if not all; `advise` says what an agent is told of an error.
 pub fn serve(dir: PathBuf, scope: Option<String>, advise: fn(Error) -> Advice) {
     let (events, out) = wire::open();
-    let call = Call { dir, scope, agent: agent(None) };
+    let call = Call { dir, scope, agent: agent(None), kept: Arc::default() };
     let mut server = Server { out, tasks: Tasks::default(), call, advise, began: false };
     for event in events {
         match event {

@@ -10,6 +10,7 @@
 
 use std::collections::HashSet;
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bstr::{BStr, BString, ByteSlice};
@@ -81,7 +82,7 @@ impl Bits {
 
 /// An index that was opened.
 pub(super) struct Opened {
-    pub index: Index,
+    pub index: Arc<Index>,
     pub origin: Origin,
     /// Why it could not be kept for the next search.
     pub unkept: Option<String>,
@@ -104,7 +105,7 @@ impl Index {
         };
         let index = Index::build(wiki, tree)?;
         let unkept = if keep { index.write_main(&store).err().map(|error| error.to_string()) } else { None };
-        Ok(Opened { index, origin: Origin::Built(why), unkept })
+        Ok(Opened { index: index.into(), origin: Origin::Built(why), unkept })
     }
 
     /// From the stored index; why not, when that is of no use.
@@ -113,11 +114,11 @@ impl Index {
         let more = store.read(File::More).ok().filter(|more| more.base == Some(stamp));
         let main = Index::of_main(main).ok_or("the one there was is damaged")?;
         if main.tree == tree {
-            return Ok(Opened { index: main, origin: Origin::Warm, unkept: None });
+            return Ok(Opened { index: main.into(), origin: Origin::Warm, unkept: None });
         }
         if let Some(more) = more.filter(|more| more.tree == tree.as_bytes()) {
             let index = main.with_more(more).ok_or("the one there was is damaged")?;
-            return Ok(Opened { index, origin: Origin::Warm, unkept: None });
+            return Ok(Opened { index: index.into(), origin: Origin::Warm, unkept: None });
         }
         let gone = "what it was made from is gone";
         let changes = wiki.repo.diff(Some(main.tree), Some(tree)).map_err(|_| gone)?;
@@ -140,7 +141,8 @@ impl Index {
             true if changed >= MANY => index.write_main(store),
             true => index.write_more(store, stamp, count),
         };
-        Ok(Opened { index, origin: Origin::Updated(changed), unkept: kept.err().map(|error| error.to_string()) })
+        let unkept = kept.err().map(|error| error.to_string());
+        Ok(Opened { index: index.into(), origin: Origin::Updated(changed), unkept })
     }
 
     fn of_main(main: Stored) -> Option<Index> {

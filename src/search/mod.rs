@@ -1,14 +1,16 @@
 //! Search: the pages of a wiki's tree, ranked for a query.
 //!
 //! `words.rs` says what a word is, for pages and queries alike. `build.rs` makes segments of pages, `segment.rs` reads
-//! them, `index.rs` keeps an index of the branch's tree up to date in the files of `store.rs`. `query.rs` reads a
-//! query, `score.rs` says how well pages fit, `order.rs` who is served in which order, `snippet.rs` what to show.
+//! them, `index.rs` keeps an index of the branch's tree up to date in the files of `store.rs`, `kept.rs` holds the one
+//! that was opened last. `query.rs` reads a query, `score.rs` says how well pages fit, `order.rs` who is served in which
+//! order, `snippet.rs` what to show.
 
 mod ask;
 mod build;
 mod bytes;
 pub mod context;
 mod index;
+mod kept;
 mod names;
 mod order;
 mod query;
@@ -27,6 +29,7 @@ use std::path::Path;
 use bstr::{BString, ByteSlice};
 
 pub use ask::{Answer, Ask, Factors, Facts, Hit, Origin, Signals, Word};
+pub use kept::Kept;
 
 use self::index::{Index, Opened};
 use self::order::Candidate;
@@ -53,6 +56,7 @@ pub enum Error {
 pub struct Pages<'w> {
     wiki: &'w Wiki,
     opened: Opened,
+    is_tip: bool,
 }
 
 impl<'w> Pages<'w> {
@@ -62,8 +66,18 @@ impl<'w> Pages<'w> {
     /// # Errors
     /// When the tree or a page of it cannot be read.
     pub fn at(wiki: &'w Wiki, treeish: Option<Oid>) -> Result<Pages<'w>, Error> {
-        let tree = root_tree(wiki, treeish)?;
-        Ok(Pages { wiki, opened: Index::open(wiki, tree, treeish.is_none())? })
+        let (tree, is_tip) = (root_tree(wiki, treeish)?, treeish.is_none());
+        Ok(Pages { wiki, opened: Index::open(wiki, tree, is_tip)?, is_tip })
+    }
+
+    /// The wiki that they are pages of.
+    pub fn wiki(&self) -> &'w Wiki {
+        self.wiki
+    }
+
+    /// Whether they are those of the branch's tip, and not of a commit that somebody named.
+    pub fn are_of_tip(&self) -> bool {
+        self.is_tip
     }
 
     /// Searches.

@@ -61,6 +61,30 @@ fn a_folder_without_a_wiki_is_told_and_one_that_is_made_is_found() {
 }
 
 #[test]
+fn the_index_stays_open_from_call_to_call_until_the_branch_has_another_tree() {
+    let sandbox = wiki();
+    let mut server = Server::start(&sandbox, &[]);
+    let mut found = |query: &str| {
+        let found = server.value("memory_search", json!({ "query": query }));
+        found["results"].as_array().expect("results").iter().map(|page| page["path"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(found("openssl"), ["gotchas/openssl-dir.md"]);
+    let files = || -> Vec<_> {
+        let all = std::fs::read_dir(sandbox.path(".git/memory/index")).expect("a folder").flatten();
+        all.map(|entry| entry.path()).filter(|path| path.to_string_lossy().contains("search-")).collect()
+    };
+    assert_eq!(files().len(), 1);
+    std::fs::remove_file(&files()[0]).expect("an index");
+    assert_eq!(found("openssl"), ["gotchas/openssl-dir.md"]);
+    assert!(files().is_empty(), "it was read again");
+    sandbox.write("memory/notes/zebra.md", "# Zebra\n\nIt has stripes.\n");
+    sandbox.git(&["rm", "-q", "memory/gotchas/openssl-dir.md"]);
+    sandbox.commit("Another page");
+    assert_eq!((found("zebra"), found("openssl")), (vec!["notes/zebra.md".into()], vec![]));
+    server.finish();
+}
+
+#[test]
 fn a_page_is_found_read_mended_by_section_and_waits() {
     let sandbox = wiki();
     let mut server = Server::start(&sandbox, &[]);

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use git_memory::search::{Ask, Origin, Pages, Signals};
+use git_memory::search::{Ask, Kept, Origin, Pages, Signals};
 use git_memory::wiki::Wiki;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -155,6 +155,27 @@ fn the_pages_of_another_commit_are_searched_without_touching_the_index() {
     let after: Vec<Vec<u8>> = files(&wiki).iter().map(|file| fs::read(file).expect("read")).collect();
     assert_eq!(before, after);
     assert_eq!(wiki.json_error(1, &["search", "fox", "--at", "nowhere"])["code"], "unknown_revision");
+}
+
+#[test]
+fn an_index_that_is_held_serves_every_commit_of_its_tree_and_no_other() {
+    let sandbox = wiki(&PAGES);
+    let kept = Kept::default();
+    let search = |at: &str| {
+        let wiki = Wiki::open(&sandbox.dir).expect("a wiki");
+        let commit = wiki.repo.resolve(at).expect("resolved").expect("a commit");
+        let ask = Ask { text: "fox", limit: 10, ..Ask::default() };
+        let pages = kept.pages(&wiki, Some(commit)).expect("pages");
+        let answer = pages.search(&ask, &Signals::default()).expect("an answer");
+        (answer.index, answer.hits.len())
+    };
+    assert!(matches!(search("HEAD"), (Origin::Built(_), 2)), "nothing is written for a commit that was named");
+    sandbox.commit("The same pages");
+    assert_eq!(search("HEAD"), (Origin::Warm, 2));
+    sandbox.write("notes/c.md", "# Gamma\n\na fox after all\n");
+    sandbox.commit("Other pages");
+    assert!(matches!(search("HEAD"), (Origin::Built(_), 3)));
+    assert!(matches!(search("HEAD~1"), (Origin::Built(_), 2)));
 }
 
 #[test]

@@ -73,7 +73,8 @@ impl Tool for Context {
         let scope = call.scope_to_search(&wiki, input.scope.as_deref(), input.all_scopes)?;
         let budget_tokens = input.budget_tokens.unwrap_or(USUAL).clamp(LEAST, MOST);
         let task = Task { text: &input.task, scope: scope.as_deref(), budget_tokens };
-        let Gathered { context, recorded, notes } = feedback::gather(&wiki, &task, None, true, ledger::now())?;
+        let pages = call.pages(&wiki, None)?;
+        let Gathered { context, recorded, notes } = feedback::gather(&pages, &task, true, ledger::now())?;
         let episode = recorded.and_then(|recorded| recorded.id);
         let text = context.text();
         let pages = context.parts.into_iter().map(|part| Given { page: part.page, cut: part.cut }).collect();

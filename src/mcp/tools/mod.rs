@@ -14,6 +14,7 @@ mod search;
 mod status;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -23,10 +24,10 @@ use serde_json::{Map, Value};
 use super::answer::Said;
 use super::error::Error;
 use super::schema::{self, Shape};
-use crate::git::Person;
+use crate::git::{Oid, Person};
 use crate::proposal::propose::Writer;
 use crate::proposal::{self, Refused};
-use crate::search as room;
+use crate::search::{self as room, Kept, Pages};
 use crate::session::Redactor;
 use crate::wiki::scope::{GLOBAL, Unresolved};
 use crate::wiki::{Kind, Wiki};
@@ -41,7 +42,7 @@ pub enum Effect {
 }
 
 /// One call: where, and for whom.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Call {
     /// The folder that the server was started in.
     pub dir: PathBuf,
@@ -49,12 +50,22 @@ pub struct Call {
     pub scope: Option<String>,
     /// The agent that calls.
     pub agent: Person,
+    /// The index of the branch's tip, open from call to call.
+    pub kept: Arc<Kept>,
 }
 
 impl Call {
     /// The wiki as it stands now. It is opened for each call: it may have been made, moved or changed meanwhile.
     pub fn wiki(&self) -> Result<Wiki, Error> {
         Ok(Wiki::open(&self.dir)?)
+    }
+
+    /// The pages of a wiki at a commit; `None`: at its branch's tip.
+    ///
+    /// # Errors
+    /// When the tree or a page of it cannot be read.
+    pub fn pages<'w>(&self, wiki: &'w Wiki, at: Option<Oid>) -> Result<Pages<'w>, Error> {
+        Ok(if at.is_none() { self.kept.pages(wiki, at)? } else { Pages::at(wiki, at)? })
     }
 
     /// The scope of a call: the one that it names, else the server's own; `None`: all.

@@ -72,7 +72,7 @@ impl Tool for Search {
         let at = input.at.as_deref().map(|revision| commit(&wiki, revision)).transpose()?;
         let limit = input.limit.unwrap_or(USUAL).clamp(1, MOST);
         let ask = Ask { text: &input.query, scope: scope.as_deref(), kinds: &kinds, limit, explain: false };
-        let Asked { answer, recorded, notes } = feedback::ask(&wiki, &ask, at, true, ledger::now())?;
+        let Asked { answer, recorded, notes } = feedback::ask(&call.pages(&wiki, at)?, &ask, true, ledger::now())?;
         let output = Output {
             episode: recorded.and_then(|recorded| recorded.id),
             results: answer.hits,
