@@ -17,7 +17,7 @@ use crate::eval::moved::Moved;
 use crate::feedback::queries;
 use crate::ledger::{self, Cache};
 use crate::proposal::View;
-use crate::search::{self, Pages};
+use crate::search::{self, Kept, Pages};
 use crate::wiki::Wiki;
 
 /// Show what an accept did to retrieval: the same queries against the wiki before it landed and after.
@@ -78,6 +78,8 @@ pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
         ctx.warn(format!("a recorded query cannot be read and is passed over: {fault}"));
     }
     let mut found = Effects { effects: Vec::new(), unknown: Vec::new() };
+    // What one landing left is what the next one mostly found.
+    let kept = Kept::default();
     let mut progress = Progress::new(ctx, landings.len() as u64, "landings");
     for landing in landings {
         let mut questions = asked(&known, &landing.pages);
@@ -85,7 +87,8 @@ pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
         if questions.is_empty() {
             found.unknown.push(Unknown { proposals: landing.proposals, commit: landing.after.to_string() });
         } else {
-            let (before, after) = (Pages::at(&wiki, Some(landing.before))?, Pages::at(&wiki, Some(landing.after))?);
+            let before = kept.pages(&wiki, Some(landing.before))?;
+            let after = kept.pages(&wiki, Some(landing.after))?;
             let orders = |query: &str| Ok::<_, CliError>((ranked(&before, query)?, ranked(&after, query)?));
             found.effects.push(effect(landing, &questions, orders)?);
         }
