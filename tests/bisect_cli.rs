@@ -283,8 +283,15 @@ mod stopped {
         }
     }
 
+    /// What `git memory doctor` says of work trees.
+    fn told(sandbox: &Sandbox) -> Vec<String> {
+        let report = sandbox.json(&["doctor"]);
+        let checks = report["checks"].as_array().expect("checks").iter();
+        checks.filter(|check| check["name"] == "worktrees").map(ToString::to_string).collect()
+    }
+
     #[test]
-    fn what_a_killed_process_left_is_removed_by_the_next() {
+    fn what_a_killed_process_left_is_told_by_doctor_and_removed_by_the_next() {
         let (sandbox, ids) = nine(5);
         sandbox.git(&["worktree", "add", "-q", "--detach", "../mine"]);
         sandbox.git(&["worktree", "add", "-q", "--detach", "../gone"]);
@@ -292,16 +299,19 @@ mod stopped {
         let (mut child, path) = underway(&sandbox);
         let (_, err) = sandbox.fails(75, &["bisect", "--run", NO_BAD]);
         assert!(err.contains("another process"), "{err}");
+        assert_eq!(told(&sandbox), [""; 0], "it is at work");
         send(&child, "-KILL");
         // What the command holds open stays so until it ends.
         child.wait().expect("ends");
         assert!(std::path::Path::new(&path).exists());
         assert_eq!(worktrees(&sandbox), 4);
+        let told_now = told(&sandbox);
+        assert!(told_now.len() == 1 && told_now[0].contains(&format!("--force '{path}'")), "{told_now:?}");
         assert_eq!(found(&sandbox.json(&["bisect", "--run", NO_BAD])), ids[4]);
         assert!(!std::path::Path::new(&path).exists());
         assert!(!std::path::Path::new(&path).parent().expect("its folder").exists());
         // What is not ours stays, the person's missing one too.
-        assert_eq!(worktrees(&sandbox), 3);
+        assert_eq!((worktrees(&sandbox), told(&sandbox)), (3, vec![]));
         assert!(sandbox.root().join("mine").exists());
     }
 }

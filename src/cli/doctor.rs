@@ -15,8 +15,8 @@ use crate::wiki::{OpenError, Wiki};
 /// Look for what is broken, and say how to mend it.
 ///
 /// Checks git, the formats of the repository, the wiki's branch, the settings and trust in them, the hooks (it runs
-/// them), the local folder, the refs and the ledger, locks that were left behind, identity and signing. Nothing is
-/// mended; the exit code is 1 when something is broken.
+/// them), the local folder, the refs and the ledger, locks and work trees that were left behind, identity and signing.
+/// Nothing is mended; the exit code is 1 when something is broken.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Show only what needs a look

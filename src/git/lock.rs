@@ -49,6 +49,11 @@ impl Lock {
         Ok(Locked::Yes(Lock { _file: file }))
     }
 
+    /// Whether somebody holds the lock. Writes nothing; a file that is not there, or cannot be looked at, nobody holds.
+    pub fn is_held(path: &Path) -> bool {
+        File::open(path).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    }
+
     /// Takes the lock, waiting at most this long.
     ///
     /// # Errors
@@ -88,7 +93,9 @@ mod tests {
                 assert!(text.ends_with(": improve"), "{text}");
             }
         }
+        assert!(Lock::is_held(&path) && !Lock::is_held(&folder.path().join("another.lock")));
         drop(held);
+        assert!(!Lock::is_held(&path));
         assert!(matches!(Lock::try_take(&path, "other").unwrap(), Locked::Yes(_)));
         assert!(path.exists());
     }

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::sessions;
 use crate::config::{self, Origin};
-use crate::git::{self, Oid, RefFormat, Repo};
+use crate::git::{self, Oid, RefFormat, Repo, ThrowAways};
 use crate::ledger::{self, Cache, queue};
 use crate::proposal::{View, view};
 use crate::wiki::Wiki;
@@ -33,7 +33,7 @@ pub enum Level {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Check {
     /// What was looked at (`git`, `repository`, `wiki`, `configuration`, `trust`, `hooks`, `folder`, `refs`,
-    /// `proposals`, `ledger`, `sessions`, `queue`, `locks`, `identity`, `signing`).
+    /// `proposals`, `ledger`, `sessions`, `queue`, `locks`, `worktrees`, `identity`, `signing`).
     pub name: &'static str,
     /// How it is.
     pub level: Level,
@@ -60,13 +60,15 @@ impl Check {
 /// Locks younger than this may belong to a process that is at work.
 const FRESH: Duration = Duration::from_secs(600);
 
-/// Everything about the repository itself: git, formats, the local folder, refs, locks, identity, signing.
+/// Everything about the repository itself: git, formats, the local folder, refs, locks, work trees that were left
+/// behind, identity, signing.
 pub fn repository(repo: &Repo) -> Vec<Check> {
     let mut checks = vec![git(repo)];
     checks.extend(format(repo));
     checks.extend(folder(repo));
     checks.extend(refs(repo));
     checks.extend(locks(repo));
+    checks.extend(looks(repo));
     checks.push(identity(repo));
     checks.extend(signing(repo));
     checks
@@ -243,6 +245,22 @@ fn locks(repo: &Repo) -> Vec<Check> {
         checks.push(Check::new("locks", Level::Ok, "no lock is left behind"));
     }
     checks
+}
+
+/// Work trees that were made for one look at an old commit.
+fn looks(repo: &Repo) -> Vec<Check> {
+    match ThrowAways::left(repo) {
+        Err(error) => vec![Check::new("worktrees", Level::Broken, error.to_string())],
+        Ok(left) => left
+            .into_iter()
+            .map(|path| {
+                let message = format!("{} was left by a `git memory bisect` that was killed", path.display());
+                let remove = format!("git worktree remove --force --force {}", quoted(&path));
+                let fix = format!("the next `git memory bisect` removes it, or now: {remove}");
+                Check::new("worktrees", Level::Note, message).fix(fix)
+            })
+            .collect(),
+    }
 }
 
 fn minutes(age: Duration) -> String {
