@@ -156,6 +156,40 @@ fn a_fix_that_does_not_pass_records_nothing() {
 }
 
 #[test]
+fn a_source_that_names_a_commit_or_a_page_must_be_there() {
+    let sandbox = wiki();
+    let from = |source| negative("notes/ports.md", &[&FIX[..5], &[source]].concat());
+    let gone = "deadbeef".repeat(5);
+    for source in ["dead0beef", &gone, "notes/prts.md", "sessions/none.md", "other/README.md#there"] {
+        refused(&sandbox, "unknown_source", &from(source));
+    }
+    refused(&sandbox, "missing_source", &from(" "));
+    refused(&sandbox, "missing_source", &["feedback", "notes/ports.md", "--positive", "--source", ""]);
+    assert_eq!(events(&sandbox, "feedback").len(), 0);
+
+    sandbox.write("docs/new.md", "not committed yet");
+    let commit = sandbox.rev("HEAD");
+    let episode = sandbox.json(&["search", "ports"])["episode"].as_str().expect("an id").to_owned();
+    let mut seen = std::collections::HashSet::new();
+    for source in [
+        commit.as_str(),
+        &commit[..12],
+        &episode,
+        "gotchas/fake-clock.md#use-a-fake-clock",
+        "README.md",
+        "./docs/new.md",
+        "https://example.org/ports.md",
+        "docker compose config",
+    ] {
+        let report = sandbox.json(&from(source));
+        seen.insert(report["proposal"]["id"].to_string());
+    }
+    assert_eq!((seen.len(), events(&sandbox, "feedback").len()), (1, 8));
+    let id = seen.iter().next().expect("one").trim_matches('"');
+    assert_eq!(sandbox.json(&from(&id[..8]))["proposal"]["outcome"], "sighted");
+}
+
+#[test]
 fn protected_pages_and_rules_keep_their_protection() {
     let mut sandbox = wiki();
     let pinned = ["--replace", "touches 17", "--with", "touches 18", "--source", "x"];

@@ -50,7 +50,8 @@ pub struct Args {
     #[arg(long, value_name = "PAGE")]
     superseded_by: Option<String>,
 
-    /// Where the right text comes from: a session, a page, an address, a command
+    /// Where the right text comes from: a commit, a session, a page, an address, a command. A commit, another id or a
+    /// page must be there
     #[arg(long, value_name = "WHERE")]
     source: Option<String>,
 }

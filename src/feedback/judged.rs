@@ -109,9 +109,12 @@ impl Feedback {
             let what = "only a negative can say what is wrong with a page and how to mend it";
             return Err(Refused::new("not_negative", what).hint("give --negative with a --reason"));
         }
-        if !self.replace.is_empty() && blank(&self.source) {
+        if self.source.is_some() && blank(&self.source) {
+            return Err(Refused::new("missing_source", "the source is empty").hint("name it, or leave --source out"));
+        }
+        if !self.replace.is_empty() && self.source.is_none() {
             return Err(Refused::new("missing_source", "a replacement needs a source: where what is right stands")
-                .hint("give it with --source: a session, a page, an address, a command"));
+                .hint("give it with --source: a commit, a session, a page, an address, a command"));
         }
         if self.superseded_by.as_deref() == Some(self.page.as_str()) {
             return Err(Refused::new("same_page", format!("{} cannot take its own place", self.page)));
@@ -173,6 +176,7 @@ mod tests {
         assert_eq!(code(&Feedback { reason: Some(" \n".into()), ..negative() }), Some("missing_reason"));
         assert_eq!(code(&Feedback { replace: fix.clone(), ..negative() }), Some("missing_source"));
         assert_eq!(code(&Feedback { replace: fix.clone(), source: Some("compose.yml".into()), ..negative() }), None);
+        assert_eq!(code(&Feedback { source: Some(" ".into()), ..negative() }), Some("missing_source"));
         let positive = Feedback { verdict: Verdict::Positive, reason: None, ..negative() };
         assert_eq!(code(&positive), None);
         assert_eq!(code(&Feedback { replace: fix, ..positive.clone() }), Some("not_negative"));

@@ -8,7 +8,7 @@ use super::desk::Desk;
 use super::error::{Refused, Result};
 use super::propose::Writer;
 use super::stage::{Draft, Staging, stage};
-use super::{Candidate, Evidence, Operation, ProposalId};
+use super::{Candidate, Evidence, Operation, ProposalId, source};
 use crate::feedback::{self, Feedback, Mode, Replacement, Verdict, automation, find};
 use crate::git::Repo;
 use crate::ledger::{self, Append, Event, EventKind};
@@ -74,6 +74,9 @@ pub fn give(wiki: &mut Wiki, feedback: Feedback, writer: &Writer, under_agent: O
     }
     let feedback = named(wiki, clean(wiki, feedback)?)?;
     feedback.check()?;
+    if let Some(source) = &feedback.source {
+        source::check(wiki, source)?;
+    }
     let scope = wiki.scopes.of_page(&feedback.page).name.clone();
     let event = feedback
         .event(&scope, &writer.person.to_string())

@@ -24,6 +24,7 @@ pub mod revert;
 pub mod row;
 pub mod sidecar;
 pub mod sides;
+mod source;
 pub mod stage;
 pub mod trailers;
 pub mod validate;

@@ -26,7 +26,7 @@ pub struct Input {
     /// The exact mend, for a negative; it becomes a proposal
     #[serde(default)]
     replace: Vec<Exact>,
-    /// Where what is right stands: a session, a page, an address, a command; a mend needs it
+    /// Where what is right stands: a commit, a session, a page, an address, a command; a mend needs it
     source: Option<String>,
     /// The page that takes its place
     superseded_by: Option<String>,
