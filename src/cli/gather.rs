@@ -7,9 +7,10 @@ use serde::Serialize;
 
 use super::revision::commit;
 use super::{CliError, Context, Exit, Result, shown_lines};
+use crate::feedback::{self, Recorded};
+use crate::ledger;
 use crate::search::context::{Part, Task};
 use crate::search::{self, Pages};
-use crate::{feedback, ledger};
 
 /// Collect what the wiki holds for a task, ready to be put into a prompt.
 ///
@@ -67,7 +68,9 @@ pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
     gathered.notes.iter().for_each(|note| ctx.warn(note));
     let (found, recorded) = (gathered.context, gathered.recorded);
     let episode = recorded.as_ref().and_then(|recorded| recorded.id.clone());
-    if let Some(why) = recorded.and_then(|recorded| recorded.why_not).filter(|_| ctx.verbose > 0) {
+    if let Some(Recorded { why_not: Some(why), failed: false, .. }) = recorded
+        && ctx.verbose > 0
+    {
         ctx.note(format!("not recorded: {why}"));
     }
     if ctx.json {

@@ -96,7 +96,9 @@ pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
     }
     match recorded {
         Some(Recorded { id: Some(id), .. }) => ctx.note(format!("episode {id}")),
-        Some(Recorded { why_not: Some(why), .. }) if ctx.verbose > 0 => ctx.note(format!("not recorded: {why}")),
+        Some(Recorded { why_not: Some(why), failed: false, .. }) if ctx.verbose > 0 => {
+            ctx.note(format!("not recorded: {why}"));
+        }
         _ => {}
     }
     Ok(Exit::Done)

@@ -69,6 +69,16 @@ pub struct Recorded {
     pub id: Option<String>,
     /// Why not.
     pub why_not: Option<String>,
+    /// It was to be recorded, and could not be.
+    pub failed: bool,
+}
+
+/// Why a retrieval was not recorded.
+enum WhyNot {
+    /// Nobody wants it.
+    Unwanted(String),
+    /// It could not be.
+    Failed(String),
 }
 
 /// One retrieval, as it was recorded.
@@ -102,19 +112,20 @@ pub struct Episode {
 /// answer is worth more than its record.
 pub fn record(wiki: &Wiki, served: &Served<'_>) -> Recorded {
     match try_record(wiki, served) {
-        Ok(id) => Recorded { id: Some(id), why_not: None },
-        Err(why) => Recorded { id: None, why_not: Some(why) },
+        Ok(id) => Recorded { id: Some(id), why_not: None, failed: false },
+        Err(WhyNot::Unwanted(why)) => Recorded { id: None, why_not: Some(why), failed: false },
+        Err(WhyNot::Failed(why)) => Recorded { id: None, why_not: Some(why), failed: true },
     }
 }
 
-fn try_record(wiki: &Wiki, served: &Served<'_>) -> Result<String, String> {
+fn try_record(wiki: &Wiki, served: &Served<'_>) -> Result<String, WhyNot> {
     if !wiki.config.settings.search.record {
-        return Err("search.record is false".into());
+        return Err(WhyNot::Unwanted("search.record is false".into()));
     }
     if let Some(run) = automation::run() {
-        return Err(format!("it belongs to our own automation ({run})"));
+        return Err(WhyNot::Unwanted(format!("it belongs to our own automation ({run})")));
     }
-    let text = redacted(served.query, &wiki.config.settings.redact)?;
+    let text = redacted(served.query, &wiki.config.settings.redact).map_err(WhyNot::Failed)?;
     let (episode, event) = made(&fold_space(&text), served);
     let asked = queries::Query {
         at: episode.at,
@@ -123,12 +134,13 @@ fn try_record(wiki: &Wiki, served: &Served<'_>) -> Result<String, String> {
         pages: episode.rendered.iter().take(queries::RANKED).cloned().collect(),
         query: text,
     };
-    let json = |error: serde_json::Error| error.to_string();
+    let json = |error: serde_json::Error| WhyNot::Failed(error.to_string());
     let mut lines = vec![(spool::SPOOL, serde_json::to_string(&event).map_err(json)?)];
     if asked.is_worth_keeping() {
         lines.push((queries::FILE, serde_json::to_string(&asked).map_err(json)?));
     }
-    spool::add(&wiki.repo.memory_dir(), &lines).map_err(|error| format!("the spool cannot be written: {error}"))?;
+    spool::add(&wiki.repo.memory_dir(), &lines)
+        .map_err(|error| WhyNot::Failed(format!("the spool cannot be written: {error}")))?;
     Ok(episode.id)
 }
 

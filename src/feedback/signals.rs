@@ -37,7 +37,7 @@ pub struct Asked {
     pub answer: Answer,
     /// Its episode; `None`: it was not to be recorded.
     pub recorded: Option<Recorded>,
-    /// What the person should know about the order.
+    /// What the person should know about the order, and of what could not be recorded.
     pub notes: Vec<String>,
 }
 
@@ -48,7 +48,7 @@ pub struct Gathered {
     pub context: Context,
     /// Its episode; `None`: it was not to be recorded.
     pub recorded: Option<Recorded>,
-    /// What the person should know about the order.
+    /// What the person should know about the order, and of what could not be recorded.
     pub notes: Vec<String>,
 }
 
@@ -78,6 +78,7 @@ pub fn ask(pages: &Pages<'_>, ask: &Ask<'_>, to_record: bool, now: Timestamp) ->
         };
         record(wiki, &episode)
     });
+    notes.extend(recorded.as_ref().and_then(trouble));
     Ok(Asked { answer, recorded, notes })
 }
 
@@ -105,6 +106,7 @@ pub fn gather(pages: &Pages<'_>, task: &Task<'_>, to_record: bool, now: Timestam
         };
         record(wiki, &episode)
     });
+    notes.extend(recorded.as_ref().and_then(trouble));
     Ok(Gathered { context, recorded, notes })
 }
 
@@ -113,6 +115,11 @@ fn signals_or_note(wiki: &Wiki, scope: Option<&str>, now: Timestamp, notes: &mut
         notes.push(format!("what use says of the pages is left out: {error}"));
         Signals::default()
     })
+}
+
+/// A failure is told; that nobody wants a record is none.
+fn trouble(recorded: &Recorded) -> Option<String> {
+    recorded.why_not.as_ref().filter(|_| recorded.failed).map(|why| format!("this is not recorded: {why}"))
 }
 
 fn word(mode: Priors) -> &'static str {

@@ -175,3 +175,46 @@ fn a_read_only_repository_can_be_read_and_says_what_it_is() {
     assert_eq!(error["code"], "cannot_write", "{error}");
     assert_eq!(place.state(), before);
 }
+
+/// The commands that search, with words that [`PAGE`] has.
+const SEARCHES: [&[&str]; 2] = [&["search", "second", "text"], &["context", "--task", "the second text"]];
+
+/// Searches, which must answer; the episode, and how many warnings there were.
+fn searched(sandbox: &Sandbox, args: &[&str]) -> (Option<String>, usize) {
+    let output = sandbox.memory(&[args, &["--json"]].concat()).output().expect("starts");
+    assert_eq!(output.status.code(), Some(0), "{args:?}: {output:?}");
+    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).expect("json");
+    assert_eq!(answer["results"][0]["path"], "notes/names.md", "{answer}");
+    let said = String::from_utf8_lossy(&output.stderr);
+    let warnings: Vec<&str> = said.lines().filter(|line| line.starts_with("warning: ")).collect();
+    assert!(warnings.iter().all(|line| line.contains("not recorded")), "{said}");
+    (answer["episode"].as_str().map(str::to_owned), warnings.len())
+}
+
+#[test]
+fn a_read_only_repository_is_searched_and_says_once_that_it_records_nothing() {
+    let sandbox = with_page();
+    let at = sandbox.root().join("ro");
+    let mut place = Sandbox::bare_folder();
+    // Root may write everywhere but on a file system that nobody may write.
+    let mount = Mount::new(&sandbox, &at, &["--bind", "-o", "ro", sandbox.dir.to_str().expect("a path")]);
+    let rights =
+        |rights: &str| sandbox.program("chmod").args(["-R", rights, ".git"]).status().expect("chmod").success();
+    if mount.is_some() {
+        place.dir = at;
+    } else if !is_root(&sandbox) {
+        assert!(rights("a-w"));
+        place.dir = sandbox.dir.clone();
+    } else {
+        return;
+    }
+    let before = place.git_files();
+    let answers: Vec<_> = SEARCHES.iter().map(|args| searched(&place, args)).collect();
+    assert_eq!(place.git_files(), before);
+    drop(mount);
+    assert!(rights("u+w"));
+    assert_eq!(answers, [(None, 1), (None, 1)]);
+    for args in SEARCHES {
+        assert!(matches!(searched(&sandbox, args), (Some(_), 0)), "nothing is in the way any more");
+    }
+}
