@@ -1,13 +1,13 @@
 //! Local files to which many processes add a line at a time, and the way of the spool into the ledger.
 //!
 //! A record is one `O_APPEND` write of a whole line, a line break on both sides of it: a record that a full disk cut
-//! short can spoil itself, never its neighbour. Whoever adds holds a shared lock; whoever takes the file away, by
-//! renaming it, holds the exclusive one for just that, so nothing is ever added to a file that was taken. A taken file
-//! becomes one segment of the ledger, named after its first event: when a process dies between writing the segment and
-//! deleting the file, the next one finds the segment there and only deletes.
+//! short is taken back, and where that fails it spoils itself, never its neighbour. Whoever adds holds a shared lock;
+//! whoever takes the file away, by renaming it, holds the exclusive one for just that, so nothing is ever added to a
+//! file that was taken. A taken file becomes one segment of the ledger, named after its first event: when a process
+//! dies between writing the segment and deleting the file, the next one finds the segment there and only deletes.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Write};
+use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -43,25 +43,43 @@ pub(super) fn add(memory: &Path, lines: &[(&str, String)]) -> io::Result<()> {
         other => other?,
     };
     lock.lock_shared()?;
-    let mut grown = Vec::new();
-    for (name, line) in lines {
-        let mut file = private().append(true).open(memory.join(name))?;
-        file.write_all(format!("\n{line}\n").as_bytes())?;
-        let largest = if *name == SPOOL { LARGEST } else { queries::LARGEST };
-        if file.metadata()?.len() > largest {
-            grown.push(*name);
-        }
-    }
+    let mut added = Vec::new();
+    let done = lines.iter().try_for_each(|(name, line)| add_line(&memory.join(name), line, &mut added));
     drop(lock);
+    if done.is_err() {
+        take_back(memory, added);
+        return done;
+    }
     // What was asked for is written: trouble with making room is for the flush to tell.
-    for name in grown {
-        if name == SPOOL {
+    for (name, _) in lines {
+        let is_larger = |than| fs::metadata(memory.join(name)).is_ok_and(|file| file.len() > than);
+        if *name == SPOOL && is_larger(LARGEST) {
             set_aside(memory);
-        } else {
+        } else if *name != SPOOL && is_larger(queries::LARGEST) {
             let _ = queries::rotate(memory, ledger::now());
         }
     }
     Ok(())
+}
+
+/// Adds a line in one write, and notes how many bytes of it stand in the file now.
+fn add_line(path: &Path, line: &str, added: &mut Vec<(File, usize)>) -> io::Result<()> {
+    let mut file = private().append(true).open(path)?;
+    let record = format!("\n{line}\n");
+    let wrote = file.write(record.as_bytes());
+    added.push((file, *wrote.as_ref().unwrap_or(&0)));
+    if wrote? < record.len() { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
+}
+
+/// Takes back what was added to these files, but where somebody has written behind it.
+fn take_back(memory: &Path, added: Vec<(File, usize)>) {
+    let Ok(Some(_closed)) = closed(memory) else { return };
+    for (mut file, bytes) in added {
+        let Ok(end) = file.stream_position() else { continue };
+        if file.metadata().is_ok_and(|data| data.len() == end) {
+            let _ = file.set_len(end.saturating_sub(bytes as u64));
+        }
+    }
 }
 
 fn private() -> OpenOptions {

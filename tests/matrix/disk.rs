@@ -218,3 +218,44 @@ fn a_read_only_repository_is_searched_and_says_once_that_it_records_nothing() {
         assert!(matches!(searched(&sandbox, args), (Some(_), 0)), "nothing is in the way any more");
     }
 }
+
+#[test]
+fn on_a_full_disk_a_search_answers_and_leaves_no_half_of_a_record() {
+    let outer = Sandbox::bare_folder();
+    let at = outer.root().join("disk");
+    let Some(_mount) = Mount::new(&outer, &at, &["-t", "tmpfs", "-o", "size=4m", "none"]) else { return };
+    let mut sandbox = Sandbox::bare_folder();
+    sandbox.dir = at.join("work");
+    std::fs::create_dir(&sandbox.dir).expect("a folder");
+    sandbox.git(&["init", "-q"]);
+    sandbox.write("notes/names.md", PAGE);
+    sandbox.commit("Start");
+    sandbox.run(&["init", "--no-hooks"]);
+    let mut told: Vec<String> = SEARCHES.iter().filter_map(|args| searched(&sandbox, args).0).collect();
+    fill(&at, 0);
+    let mut lost = 0;
+    // There is room in the last block of each file, and then there is none in the middle of a record.
+    for _ in 0..20 {
+        for args in SEARCHES {
+            match searched(&sandbox, args) {
+                (Some(id), 0) => told.push(id),
+                (None, 1) => lost += 1,
+                other => panic!("{args:?}: {other:?}"),
+            }
+        }
+    }
+    assert!(lost > 0, "the disk is full");
+    let lines = |file: &str| -> Vec<serde_json::Value> {
+        let text = sandbox.read(file);
+        let lines = text.lines().filter(|line| !line.is_empty());
+        lines.map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{file}: {error}: {line}"))).collect()
+    };
+    let ids = |lines: Vec<serde_json::Value>, of: fn(&serde_json::Value) -> &serde_json::Value| -> Vec<String> {
+        lines.iter().map(|line| of(line).as_str().expect("an id").to_owned()).collect()
+    };
+    assert_eq!(ids(lines(".git/memory/spool.jsonl"), |line| &line["data"]["episode"]), told);
+    assert_eq!(ids(lines(".git/memory/queries.jsonl"), |line| &line["episode"]), told);
+    std::fs::remove_file(at.join("ballast")).expect("room again");
+    assert!(matches!(searched(&sandbox, SEARCHES[0]), (Some(_), 0)));
+    assert_eq!(sandbox.json(&["status"])["spool"], told.len() + 1);
+}
