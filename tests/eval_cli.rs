@@ -177,6 +177,40 @@ fn what_an_accept_did_to_judged_queries_is_told_from_both_trees() {
 }
 
 #[test]
+fn what_an_accept_did_to_the_searches_that_were_made_here_is_told() {
+    let mut sandbox = library();
+    for (minute, words) in ["skew", "clock set", "SKEW", "postgres"].into_iter().enumerate() {
+        sandbox.now = Some(format!("2026-03-01T13:{minute:02}:00Z"));
+        sandbox.run(&["search", words]);
+    }
+    sandbox.run(&["search", "hosts", "--no-record"]);
+    sandbox.run(&["search", "seconds", "--at", "HEAD"]);
+    let id = propose(&sandbox, "notes/clock.md", "# Set the clock\n\nSet the clock, set the clock by NTP.\n");
+    sandbox.run(&["accept", &id]);
+    let places = |value: &Value| -> Vec<(String, Option<u64>, Option<u64>)> {
+        let effect = &value["effects"][0];
+        let queries = effect["queries"].as_array().unwrap_or_else(|| panic!("{value}"));
+        assert_eq!((&effect["asked"], &effect["judged_before"]), (&queries.len().into(), &Value::Null), "{value}");
+        let own = |row: &Value, side: &str| row["pages"][0][side].as_u64();
+        let query = |row: &Value| row["query"].as_str().expect("a query").to_owned();
+        queries.iter().map(|row| (query(row), own(row, "before"), own(row, "after"))).collect()
+    };
+    let value = sandbox.json(&["eval", "counterfactual", &id]);
+    let lost = ("SKEW".to_owned(), Some(1), None);
+    let won = ("clock set".to_owned(), Some(2), Some(1));
+    assert_eq!(places(&value), [lost.clone(), won.clone()], "the newest first, each once, and those of its page alone");
+    assert_eq!((&value["effects"][0]["changed"], &value["unknown"]), (&2.into(), &json!([])));
+    let moved = &value["effects"][0]["queries"][1]["moved"];
+    assert_eq!(moved[1], json!({ "page": "notes/old.md", "before": 1, "after": 2 }), "{moved}");
+    // What was asked since it landed tells of it too.
+    sandbox.now = Some("2026-03-02T12:00:00Z".into());
+    sandbox.run(&["search", "ntp"]);
+    let value = sandbox.json(&["eval", "counterfactual", "--since", "30d"]);
+    assert_eq!(places(&value), [("ntp".to_owned(), None, Some(1)), lost, won]);
+    assert_eq!(value["effects"][0]["changed"], 3);
+}
+
+#[test]
 fn all_that_landed_since_a_time_is_told_one_by_one() {
     let mut sandbox = library();
     let first = landed(&sandbox);
