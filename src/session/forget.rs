@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::Session;
 use super::builder::{digest, title_of_session, untitled};
-use super::store::{REFS, Stored, at, ids, whole};
+use super::stored::{REFS, Stored, at, ids, whole};
 use crate::git::{Error, Lock, Locked, RefEdit, Repo, Result, fault};
 use crate::ledger::{self, Append, Cache, Event, EventKind};
 

@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet};
 use jiff::Timestamp;
 
 use super::seen::Seen;
-use super::store::{Captured, Meta};
+use super::store::Captured;
+use super::stored::Meta;
 use super::{Given, Observation, Speaker};
 
 /// What the session is once what is new in it was added.

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::forget::{Why, bury, subject};
-use super::store::{IDS, META, PAGE, REFS, Stored, at, ids, sessions};
+use super::stored::{IDS, META, PAGE, REFS, Stored, at, ids, sessions};
 use crate::git::{Batch, Entry, Lock, Locked, Mode, NewCommit, Oid, RefEdit, Repo, Result};
 use crate::ledger::{self, Append};
 

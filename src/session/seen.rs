@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::builder::number;
-use super::store::{held, sessions};
+use super::stored::{held, sessions};
 use crate::git::{Oid, Repo, Result};
 
 /// What one ref held when it was read.
