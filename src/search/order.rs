@@ -1,7 +1,7 @@
 //! From pages that fit to the order in which they are served.
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use bstr::{BStr, BString, ByteSlice};
 
@@ -10,7 +10,8 @@ use super::index::Index;
 use super::score::{At, Found};
 use super::segment::Doc;
 use crate::config::Priors;
-use crate::wiki::links::{Index as Names, Resolved, Target};
+use crate::wiki::links::{Index as Names, Resolved, Target, without_extension};
+use crate::wiki::path::fold;
 use crate::wiki::{Kind, Status, Wiki};
 
 /// How much the best utility adds to a text's score, and the worst takes from it.
@@ -72,7 +73,7 @@ pub(super) fn candidates<'i>(
             all.push(candidate(wiki, at, doc, text, None));
             continue;
         }
-        let paths = paths.get_or_insert_with(|| by_path(index));
+        let paths = paths.get_or_insert_with(|| heirs(index));
         match successor(doc, paths, &mut names) {
             Some((heir, heir_doc)) => stand_ins.push((heir, heir_doc, text, doc.path)),
             // It names a page that is not there, but calls itself valid.
@@ -138,16 +139,36 @@ pub(super) fn place<'i>(wiki: &'i Wiki, doc: &Doc<'_>) -> (Option<Kind>, &'i str
     (wiki.layout.kind_of(local).or(doc.kind), &scope.name)
 }
 
-fn by_path(index: &Index) -> Paths<'_> {
-    let mut paths = HashMap::new();
-    for (number, (segment, dead)) in index.segments().into_iter().enumerate() {
-        for doc in (0..segment.docs).filter(|&doc| !dead.has(doc)) {
-            if let Some(read) = segment.doc(doc) {
-                paths.insert(read.path, (At { segment: number, doc }, read));
-            }
+/// The pages that some page could name as its successor: those whose file is called so.
+fn heirs(index: &Index) -> Paths<'_> {
+    let segments = index.segments();
+    let all = || {
+        segments.iter().enumerate().flat_map(|(number, (segment, dead))| {
+            let living = (0..segment.docs).filter(|&doc| !dead.has(doc));
+            living.filter_map(move |doc| Some((At { segment: number, doc }, segment.doc(doc)?)))
+        })
+    };
+    let called: HashSet<String> =
+        all().filter(|(_, doc)| !doc.successor.is_empty()).map(|(_, doc)| file_name(doc.successor)).collect();
+    let mut name = String::new();
+    let mut is_called = |doc: &Doc<'_>| {
+        let path = doc.path.to_str_lossy();
+        if !path.is_ascii() {
+            return called.contains(&file_name(&path));
         }
-    }
-    paths
+        // All that folding does to most paths, without a text for each.
+        name.clear();
+        name.push_str(path.rsplit('/').next().unwrap_or_default());
+        name.make_ascii_lowercase();
+        called.contains(without_extension(&name))
+    };
+    all().filter(|(_, doc)| is_called(doc)).map(|(at, doc)| (doc.path, (at, doc))).collect()
+}
+
+/// The name of a file as links know it.
+fn file_name(path: &str) -> String {
+    let folded = fold(path.trim_matches('/').as_bytes().as_bstr());
+    without_extension(folded.rsplit('/').next().unwrap_or_default()).to_owned()
 }
 
 /// The page at the end of a chain of successors; none when the chain breaks off, turns in a circle or ends at a page

@@ -247,7 +247,8 @@ fn exact_or_several(found: Vec<BString>, written: &str) -> Resolved {
     }
 }
 
-fn without_extension(path: &str) -> &str {
+/// A path without the ending of a page.
+pub fn without_extension(path: &str) -> &str {
     path.strip_suffix(".md").or_else(|| path.strip_suffix(".markdown")).unwrap_or(path)
 }
 
