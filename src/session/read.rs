@@ -177,6 +177,10 @@ pub fn read_on(
     give: &mut dyn FnMut(Given),
 ) -> io::Result<Ending> {
     let name = options.redactor.redact(&path.to_string_lossy()).into_owned();
+    let give = &mut |mut given: Given| {
+        each_once(&mut given.session.observations);
+        give(given);
+    };
     if let Some(bookmark) = bookmark {
         let mut damage = Damage::default();
         if let Some((bookmark, cwd)) = go_on(bookmark, path, options, &mut damage, give)? {
@@ -220,6 +224,19 @@ pub fn read_on(
     };
     sessions.into_iter().for_each(|session| give(session.into()));
     Ok(Ending::Read { warnings: damage.warnings(&name), bookmark, cwd })
+}
+
+/// Of observations with the same id, as a file has them that somebody put together, the first stays.
+fn each_once(observations: &mut Vec<Observation>) {
+    let ids: HashSet<&str> = observations.iter().map(|o| o.id.as_str()).collect();
+    if ids.len() == observations.len() {
+        return;
+    }
+    let mut met = HashSet::new();
+    observations.retain(|o| met.insert(o.id.clone()));
+    for (at, observation) in observations.iter_mut().enumerate() {
+        observation.seq = at as u32 + 1;
+    }
 }
 
 /// Reads on from a bookmark; `None` when the file must be read from its front. Nothing was handed over then.

@@ -263,3 +263,12 @@ fn secrets_are_taken_out_before_anything_is_kept() {
     let session = of_export(&export(title, &[(assistant(), vec![call, json!({"type": "patch", "files": [secret]})])]));
     assert!(!format!("{session:?}").contains(&secret[8..]), "{session:?}");
 }
+
+#[test]
+fn a_part_that_stands_twice_counts_once() {
+    let said = |words: &str| json!({"type": "text", "text": words, "id": "prt_same"});
+    let answers = vec![said("one"), said("two")];
+    let session = of_export(&export(json!({}), &[(user(), vec![text("fix it")]), (assistant(), answers)]));
+    let told: Vec<&str> = session.observations.iter().map(|o| o.body.as_str()).collect();
+    assert_eq!(told, ["fix it", "one"]);
+}
