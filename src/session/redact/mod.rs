@@ -267,7 +267,7 @@ impl Redactor {
     /// secret that is whole before it belongs to it only where it looks like its rest.
     fn is_parted(&self, word: &str, at: usize, is_rest: bool) -> bool {
         // Code that ends a line, or begins one, with a sign that stands in no token.
-        let is_code = |byte: u8| b"(){},;|&<>".contains(&byte);
+        let is_code = |byte: u8| b"();|&<>".contains(&byte);
         let (before, behind) = (&word[..at], &word.as_bytes()[at..]);
         let ends = before.bytes().last().is_some_and(is_code) || behind.first().copied().is_some_and(is_code);
         if ends && self.extra.is_empty() && !before.contains('=') && !before.contains("://") {
