@@ -13,7 +13,7 @@ use bstr::ByteSlice;
 use gix::lock::File;
 use gix::lock::acquire::Fail;
 
-use super::refs::{RefEdit, RefFormat, held_lock};
+use super::refs::{RefEdit, RefFormat};
 use super::store::{is_shared, sync_folder};
 use super::{Error, Oid, Repo, Result};
 
@@ -26,14 +26,14 @@ const OURS: &str = "refs/memory/";
 /// The first line of a file that is sorted and says what each tag points to.
 const HEADER: &[u8] = b"# pack-refs with: peeled fully-peeled sorted \n";
 
-/// How long to wait for the lock of somebody else.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// How long to wait for somebody who packs refs. Git can do without.
+const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Applies the edits, all or none of them; false, with nothing done, when they are git's business.
 ///
 /// # Errors
 /// [`Error::RefMoved`] when a ref does not have its old value, or somebody else was at it meanwhile (only the other refs
-/// are written then); [`Error::Busy`] and [`Error::Write`] as [`Repo::update_refs`].
+/// are written then); [`Error::Write`] as [`Repo::update_refs`].
 pub(super) fn update(repo: &Repo, edits: &[RefEdit]) -> Result<bool> {
     let root = repo.common_dir();
     let taken = |edit: &&RefEdit| {
@@ -48,10 +48,7 @@ pub(super) fn update(repo: &Repo, edits: &[RefEdit]) -> Result<bool> {
     let file = root.join("packed-refs");
     let failed = |error: std::io::Error| Error::write(file.display().to_string(), error);
     let fail = Fail::AfterDurationWithBackoff(PATIENCE);
-    let mut pack = File::acquire_to_update_resource(&file, fail, None, 0).map_err(|error| {
-        let lock = lock_of(&file);
-        if lock.exists() { Error::Busy { reason: held_lock(&lock) } } else { Error::write("packed-refs", error) }
-    })?;
+    let Ok(mut pack) = File::acquire_to_update_resource(&file, fail, None, 0) else { return Ok(false) };
     let before = match fs::read(&file) {
         Err(error) if error.kind() == ErrorKind::NotFound => HEADER.to_vec(),
         read => read.map_err(failed)?,
