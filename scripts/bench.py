@@ -429,9 +429,12 @@ def pages(bench, folder, count):
     archive = corpus and os.path.join(corpus, "wikis/llm-wiki-large.full.tar.xz")
     if archive and os.path.exists(archive):
         with tarfile.open(archive) as tar:
-            files = sorted((file for file in tar if file.isfile() and file.name.endswith(".md")), key=lambda file: file.name)
-            step = max(len(files) // count, 1)
-            tar.extractall(folder, files[::step][:count], filter="data")
+            names = sorted(file.name for file in tar if file.isfile() and file.name.endswith(".md"))
+        wanted = set(names[:: max(len(names) // count, 1)][:count])
+        with tarfile.open(archive, "r|xz") as tar:  # In the archive's order: each step back would unpack it anew.
+            for file in tar:
+                if file.name in wanted:
+                    tar.extract(file, folder, filter="data")
         return "recorded"
     words = Words(count)
     os.makedirs(os.path.join(folder, "notes"), exist_ok=True)
