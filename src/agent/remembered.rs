@@ -26,6 +26,8 @@ pub struct Remembered {
     settings: String,
     files: HashMap<String, Entry>,
     added: HashMap<String, Entry>,
+    /// The digests of [`rules`] that this process has made.
+    rules: HashMap<Vec<String>, String>,
 }
 
 /// What a file looked like when it was read, and what it gave.
@@ -86,7 +88,7 @@ impl Stamp {
     pub fn of(path: &Path) -> io::Result<Stamp> {
         let mut file = File::open(path)?;
         let meta = file.metadata()?;
-        let mut tail = Vec::new();
+        let mut tail = Vec::with_capacity(TAIL as usize + 1);
         file.seek(SeekFrom::Start(meta.len().saturating_sub(TAIL)))?;
         file.take(TAIL).read_to_end(&mut tail)?;
         let modified = meta.modified()?.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
@@ -118,11 +120,14 @@ impl Remembered {
         let read = fs::read(&place).ok().and_then(|bytes| serde_json::from_slice::<Stored>(&bytes).ok());
         let files = read.filter(|stored| stored.shape == SHAPE).map(|stored| stored.files).unwrap_or_default();
         let text = serde_json::to_vec(&(env!("CARGO_PKG_VERSION"), settings)).unwrap_or_default();
-        Remembered { place, settings: digest(&text), files, added: HashMap::new() }
+        Remembered { place, settings: digest(&text), files, added: HashMap::new(), rules: HashMap::new() }
     }
 
     /// What is known of a file, when nothing has changed since that could give another result.
     pub fn known(&self, path: &Path, stamp: &Stamp) -> Known<'_> {
+        if self.files.is_empty() {
+            return Known::Nothing;
+        }
         let entry = self.files.get(&key(path)).filter(|entry| entry.settings == self.settings);
         match entry.filter(|entry| entry.rules == rules(&entry.cwds)) {
             Some(entry) if entry.stamp == *stamp => Known::Same(&entry.gave),
@@ -137,7 +142,8 @@ impl Remembered {
 
     /// Notes a file that was read, with the folders of its sessions.
     pub fn add(&mut self, path: &Path, stamp: Stamp, cwds: Vec<String>, gave: Gave, bookmark: Option<&Bookmark>) {
-        let (settings, rules) = (self.settings.clone(), rules(&cwds));
+        let settings = self.settings.clone();
+        let rules = self.rules.entry(cwds.clone()).or_insert_with(|| rules(&cwds)).clone();
         let bookmark = bookmark.and_then(|bookmark| serde_json::value::to_raw_value(bookmark).ok());
         self.added.insert(key(path), Entry { stamp, settings, cwds, rules, gave, bookmark });
     }

@@ -3,7 +3,7 @@
 //! Only the lock of `packed-refs` is taken. Somebody who is at one of the refs meanwhile, and has its lock or its file,
 //! is seen before and after; whoever comes later reads what was written. Whatever is out of the ordinary is left to git.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -38,11 +38,14 @@ pub(super) fn update(repo: &Repo, edits: &[RefEdit]) -> Result<bool> {
     let root = repo.common_dir();
     let taken = |edit: &&RefEdit| {
         let path = root.join(&edit.name);
-        let mut folders = path.ancestors().skip(1).take_while(|folder| *folder != root);
-        path.exists() || lock_of(&path).exists() || folders.any(Path::is_file)
+        path.exists() || lock_of(&path).exists()
     };
     let is_plain = |edit: &RefEdit| edit.name.starts_with(OURS) && edit.new.is_some() && !taken(&edit);
     if edits.len() < MANY || is_special(repo) || !edits.iter().all(is_plain) {
+        return Ok(false);
+    }
+    let folders: BTreeSet<&str> = edits.iter().flat_map(|edit| parents(&edit.name)).collect();
+    if folders.into_iter().any(|folder| root.join(folder).is_file()) {
         return Ok(false);
     }
     let file = root.join("packed-refs");
@@ -113,13 +116,17 @@ fn records(bytes: &[u8]) -> Option<BTreeMap<&[u8], &[u8]>> {
     Some(records)
 }
 
+/// The folders that a ref's name stands in.
+fn parents(name: &str) -> impl Iterator<Item = &str> {
+    name.match_indices('/').map(|(at, _)| &name[..at])
+}
+
 /// Whether a ref stands where the name needs a folder, or has the name as its folder.
 fn stands_in_the_way(records: &BTreeMap<&[u8], &[u8]>, name: &str) -> bool {
-    let mut parents = name.char_indices().filter(|(_, c)| *c == '/').map(|(at, _)| &name[..at]);
     let folder = format!("{name}/");
     let below = records.range(folder.as_bytes()..).next();
     below.is_some_and(|(below, _)| below.starts_with(folder.as_bytes()))
-        || parents.any(|parent| records.contains_key(parent.as_bytes()))
+        || parents(name).any(|parent| records.contains_key(parent.as_bytes()))
 }
 
 /// The value in a record.
