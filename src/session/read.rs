@@ -204,7 +204,7 @@ pub fn read_on(
         }
         Recognised::As(form) => {
             let head = head_of(&mut File::open(path)?)?;
-            let source = BufReader::with_capacity(1 << 18, unpacked(path)?);
+            let source = BufReader::with_capacity(1 << 16, unpacked(path)?);
             let damage = &mut damage;
             let (mut end, mut sessions) = (End::Read { bookmark: None, cwd: None }, Vec::new());
             match form {
@@ -252,7 +252,7 @@ fn go_on(
     if head_of(&mut file)? != head || !place.find(&mut file)? {
         return Ok(None);
     }
-    let source = BufReader::with_capacity(1 << 18, file);
+    let source = BufReader::with_capacity(1 << 16, file);
     let end = match state {
         State::Claude(state) => {
             claude::read(source, path, options, Some((&place, *state)), damage, give)?.map(State::Claude)
