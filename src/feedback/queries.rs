@@ -93,7 +93,8 @@ pub fn all(repo: &Repo, now: Timestamp) -> git::Result<Queries> {
             Err(error) => found.faults.push(format!("{}:{number}: {error}", path.display())),
         }
     }
-    found.asked.sort_by(|a, b| (a.at, &a.episode).cmp(&(b.at, &b.episode)));
+    // Of the same second: as they came.
+    found.asked.sort_by_key(|query| query.at);
     Ok(found)
 }
 
