@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-/// Functions whose code came out the same are kept once: 3 % of the program.
+/// Functions whose code came out the same are kept once.
 const FOLD: &str = "-Wl,--icf=all";
 
 fn main() {
