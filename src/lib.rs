@@ -13,6 +13,8 @@ pub mod report;
 
 pub mod improve;
 
+pub mod model;
+
 pub mod proposal;
 
 pub mod feedback;

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 /// The rooms from the top of the import order to its bottom.
-const ORDER: [&str; 14] = [
-    "cli", "mcp", "agent", "eval", "report", "improve", "proposal", "feedback", "search", "session", "ledger", "wiki",
-    "config", "git",
+const ORDER: [&str; 15] = [
+    "cli", "mcp", "agent", "eval", "report", "improve", "model", "proposal", "feedback", "search", "session", "ledger",
+    "wiki", "config", "git",
 ];
 
 fn src() -> PathBuf {

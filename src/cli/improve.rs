@@ -111,7 +111,7 @@ fn plan(ctx: &Context, run: &Run) -> Result<()> {
     let mut table = Table::new();
     for selected in &plan.selected {
         table.row([
-            Cell::with(Meaning::Id, &selected.session),
+            Cell::with(Meaning::Id, selected.subject()),
             Cell::new(&selected.lane),
             Cell::new(selected.reason.replace('_', " ")),
         ]);

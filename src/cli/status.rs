@@ -195,6 +195,7 @@ fn state(state: RunState) -> &'static str {
         RunState::Committed => "committed",
         RunState::Failed => "failed",
         RunState::Abandoned => "abandoned",
+        RunState::BudgetExhausted => "out of budget",
     }
 }
 

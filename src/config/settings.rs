@@ -34,6 +34,10 @@ pub struct Settings {
     pub memory_md: MemoryMd,
     /// Who reviews.
     pub model: Model,
+    /// A program that scores changes before they are staged.
+    pub eval: Eval,
+    /// What several clones share.
+    pub sync: Sync,
 }
 
 /// `[wiki]`
@@ -183,8 +187,16 @@ pub enum Style {
 pub struct Improve {
     /// Who stands as the author of what the tool proposes.
     pub proposal_actor: String,
+    /// Which lanes run and how: a file of `templates/strategies/`, or a table of one's own.
+    pub strategy: String,
     /// Whether a captured session wakes the worker.
     pub on_session_end: bool,
+    /// Most tokens (characters / 4) of a prompt; 1,000 of them are kept back.
+    pub max_input_tokens: usize,
+    /// Most pages that a reviewing model is shown in full, and may change.
+    pub max_patchable_pages: usize,
+    /// Whether a model also reviews sessions that have no page, from their observations alone.
+    pub include_raw_fallback: bool,
     /// Least confidence, 0 to 1.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub min_confidence: f64,
@@ -214,7 +226,11 @@ impl Default for Improve {
     fn default() -> Self {
         Improve {
             proposal_actor: "git-memory auto_improve <auto_improve@git-memory.invalid>".into(),
+            strategy: "default".into(),
             on_session_end: false,
+            max_input_tokens: 24_000,
+            max_patchable_pages: 8,
+            include_raw_fallback: false,
             min_confidence: 0.75,
             min_observations: 8,
             min_session_duration_secs: 120,
@@ -354,16 +370,139 @@ pub struct MemoryMd {
     pub path: String,
 }
 
-/// `[model]`
+/// `[eval]`: an executable that scores a change before it is staged.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Eval {
+    /// The program and its arguments, started without a shell; empty: no such gate.
+    pub command: Vec<String>,
+    /// Beginnings of the paths whose changes it scores, relative to the scope's folder.
+    pub prefixes: Vec<String>,
+    /// Seconds after which it is killed with everything it started.
+    pub timeout_secs: u64,
+    /// By how much the score must rise, where it names both.
+    pub min_delta: f64,
+}
+
+impl Default for Eval {
+    fn default() -> Self {
+        let prefixes = ["_rules/", "procedures/"].map(String::from).into();
+        Eval { command: Vec::new(), prefixes, timeout_secs: 120, min_delta: 0.0 }
+    }
+}
+
+/// `[sync]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, Default)]
+#[serde(default, deny_unknown_fields)]
+pub struct Sync {
+    /// The remote through which scheduled runs of several clones agree on who reviews what; empty: none.
+    pub remote: String,
+    /// Whether a scheduled run pushes its claims there before it asks a model.
+    pub claims: bool,
+}
+
+/// `[model]`: who reviews, and for each stage what is different there.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Model {
-    /// Who reviews: `builtin` needs no model and no key.
+    /// `builtin` (no model, no key), `openai`, `anthropic`, `command` or `replay`.
     pub provider: String,
+    /// The model's name as its server knows it.
+    pub model: String,
+    /// The server's address, up to and with its version (`http://127.0.0.1:8080/v1`); empty: the provider's own.
+    pub base_url: String,
+    /// The environment variable that holds the key; empty: the provider's usual one.
+    pub api_key_env: String,
+    /// For `command`: the program and its arguments. It reads the prompt and writes the reply.
+    pub command: Vec<String>,
+    /// For `replay`: the folder with recorded replies, one file for each prompt.
+    pub replies: String,
+    /// Seconds for one answer, with all its retries.
+    pub timeout_secs: u64,
+    /// How often a call is tried again after 429, 5xx or a lost connection.
+    pub max_retries: u32,
+    /// Most tokens of one reply.
+    pub max_output_tokens: u64,
+    /// 0 to 2; absent: the provider's own. A judge is always asked at 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 2.0))]
+    pub temperature: Option<f64>,
+    /// Most tokens of a day (UTC), asked and answered; 0: no limit.
+    pub daily_tokens: u64,
+    /// Most calls of a day (UTC); 0: no limit.
+    pub daily_calls: u64,
+    /// What is different for the review lane.
+    pub review: ModelStage,
+    /// What is different for the judge.
+    pub judge: ModelStage,
+    /// What is different for the reflect lane.
+    pub reflect: ModelStage,
+    /// What is different for the distill lane.
+    pub distill: ModelStage,
+    /// What is different for the consolidate lane.
+    pub consolidate: ModelStage,
+    /// What is different for the pair lane.
+    pub pair: ModelStage,
 }
 
 impl Default for Model {
     fn default() -> Self {
-        Model { provider: "builtin".into() }
+        Model {
+            provider: "builtin".into(),
+            model: String::new(),
+            base_url: String::new(),
+            api_key_env: String::new(),
+            command: Vec::new(),
+            replies: String::new(),
+            timeout_secs: 120,
+            max_retries: 4,
+            max_output_tokens: 16_000,
+            temperature: None,
+            daily_tokens: 0,
+            daily_calls: 0,
+            review: ModelStage::default(),
+            judge: ModelStage::default(),
+            reflect: ModelStage::default(),
+            distill: ModelStage::default(),
+            consolidate: ModelStage::default(),
+            pair: ModelStage::default(),
+        }
     }
+}
+
+/// `[model.<stage>]`: what is not said here is as in `[model]`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, Default)]
+#[serde(default, deny_unknown_fields)]
+pub struct ModelStage {
+    /// As `model.provider`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
+    /// As `model.model`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// As `model.base_url`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base_url: Option<String>,
+    /// As `model.api_key_env`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub api_key_env: Option<String>,
+    /// As `model.command`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<Vec<String>>,
+    /// As `model.replies`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replies: Option<String>,
+    /// As `model.timeout_secs`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout_secs: Option<u64>,
+    /// As `model.max_retries`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_retries: Option<u32>,
+    /// As `model.max_output_tokens`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_output_tokens: Option<u64>,
+    /// As `model.temperature`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 2.0))]
+    pub temperature: Option<f64>,
 }

@@ -1,20 +1,23 @@
 //! A run, top to bottom: recover ▶ plan ▶ claim ▶ lane ▶ validate ▶ gates ▶ stage ▶ policy ▶ record.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use super::gates;
 use super::journal::Journal;
+use super::lanes::{self, Bench, End};
 use super::plan::{self, Plan, PlanError, Request, Selected};
 use super::run::{Call, Made, Run, RunState, Trigger, folder};
-use super::{gates, lanes};
 use crate::feedback::spool;
 use crate::git::{self, Lock, Locked, Person, fault};
 use crate::ledger::{self, Append, Cache, Event, EventKind};
+use crate::model::Models;
 use crate::proposal::accept::{self, Accepted, How};
 use crate::proposal::context::{Author, Desktop};
 use crate::proposal::desk::{Desk, Hand};
-use crate::proposal::policy::{self, UNMARKED};
+use crate::proposal::policy::{self, Marks, UNMARKED};
 use crate::proposal::stage::{self, AUTO_IMPROVE, Draft, Staging};
 use crate::proposal::{self, Refusal, reject};
 use crate::session;
@@ -107,53 +110,70 @@ fn work(wiki: &mut Wiki, run: &mut Run, sessions: &[session::Stored], journal: &
     let operator = run.trigger.is_asked().then(|| wiki.repo.operator()).transpose()?;
     let author = Person::parse(&wiki.config.settings.improve.proposal_actor)
         .ok_or_else(|| Error::Settings("improve.proposal_actor is not `Name <address>`".into()))?;
+    let state = ledger::load(&wiki.repo, Cache::Use)?;
+    let models = Models::new(&wiki.config.settings.model, wiki.repo.memory_dir());
     let mut desk = Desk::open(wiki)?;
     let mut drafts = stage::released(&desk, wiki)?;
-    let mut sighted = Vec::new();
+    let mut events = Vec::new();
+    let mut marks = BTreeMap::new();
     let mut desktop = Desktop::load(wiki, &desk.view)?;
-    let by = format!("{AUTO_IMPROVE} ({})", wiki.config.settings.model.provider);
+    let bench = Bench { wiki, models: &models, sessions, view: &desk.view, state: &state, trigger: run.trigger };
     for selected in run.plan.selected.clone() {
-        let started = Instant::now();
-        let Some(found) = lanes::review(wiki, &selected, sessions)? else { continue };
-        let scope = wiki.scopes.named(&selected.scope).map_err(|error| Error::Settings(error.to_string()))?;
+        let Some(mut found) = lanes::work(&bench, &selected)? else { continue };
+        events.push(ended(run, &selected, &found.end));
+        let by = model_of(&found.calls);
+        run.calls.append(&mut found.calls);
         for cited in found.cited {
             desktop.cite(cited);
         }
-        let who = Author { by_person: false, by: &by, run: Some(&run.id) };
-        let (valid, refused) = desktop.validate(wiki, scope, who, found.candidates.into_iter().map(Ok).collect());
+        let scope = wiki.scopes.named(&selected.scope).map_err(|error| Error::Settings(error.to_string()))?;
+        let actor = format!("{AUTO_IMPROVE} ({by})");
+        let who = Author {
+            shown: found.shown.as_ref(),
+            kinds: found.kinds.as_deref(),
+            ..Author::machine(&actor, Some(&run.id))
+        };
+        let (valid, refused) = desktop.validate(wiki, scope, who, found.candidates);
         for refusal in refused {
             match known(&desk, &refusal) {
                 Some(seen) => {
-                    sighted.push(seen.event(run, &selected));
+                    events.push(seen.event(run, &selected));
                     run.proposals.push(seen.made);
                 }
                 None => run.refused.push(refusal),
             }
         }
-        drafts.extend(valid.into_iter().map(|valid| Draft {
-            scope: selected.scope.clone(),
-            lane: selected.lane.clone(),
-            author: author.clone(),
-            actor: AUTO_IMPROVE.to_owned(),
-            operator: operator.clone(),
-            session: Some(selected.session.clone()),
-            model: Some(wiki.config.settings.model.provider.clone()),
-            run: Some(run.id.clone()),
-            gates: gates::look(wiki, &valid),
-            ..Draft::of(valid)
-        }));
-        run.calls.push(Call {
-            stage: selected.lane.clone(),
-            provider: wiki.config.settings.model.provider.clone(),
-            session: selected.session.clone(),
-            input_sha256: found.input_sha256,
-            ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
-        });
+        for valid in valid {
+            let verdict = gates::pass(&bench, &valid, &selected.lane);
+            run.calls.extend(verdict.calls);
+            if let Some(refusal) = verdict.refused {
+                run.refused.push(refusal);
+                continue;
+            }
+            marks.insert(valid.id.to_string(), verdict.marks);
+            let mut draft = Draft {
+                scope: selected.scope.clone(),
+                lane: selected.lane.clone(),
+                author: author.clone(),
+                actor: AUTO_IMPROVE.to_owned(),
+                operator: operator.clone(),
+                session: selected.session.clone(),
+                model: Some(by.clone()),
+                run: Some(run.id.clone()),
+                gates: verdict.gates,
+                ..Draft::of(valid)
+            };
+            draft.deferred = draft.deferred.or(found.deferred.clone()).or(verdict.deferred);
+            drafts.push(draft);
+        }
+        if let End::BudgetExhausted(why) = &found.end {
+            run.error = Some(why.clone());
+            break;
+        }
     }
     journal.write(run)?;
     let mut more = Append::new(String::new());
-    more.events = run.plan.selected.iter().map(|selected| released(run, selected, "done")).collect();
-    more.events.extend(sighted);
+    more.events = events;
     more.events.extend(run.skipped.iter().map(|skip| skipped(run, skip, sessions)));
     more.subject = format!("run {} {}", run.id, "review");
     let outcomes = stage::stage(&mut desk, wiki, &drafts, more)?;
@@ -162,10 +182,30 @@ fn work(wiki: &mut Wiki, run: &mut Run, sessions: &[session::Stored], journal: &
     run.proposals.extend(outcomes.iter().zip(&drafts).map(|((_, staging), draft)| made(draft, staging)));
     journal.write(run)?;
     drop(desk);
-    apply_policy(wiki, run)?;
+    apply_policy(wiki, run, &marks)?;
     run.state = RunState::Committed;
     fault::point("improve.before-record");
     record(wiki, run, Vec::new())
+}
+
+/// `provider/model` of the lane's call, or `builtin`.
+fn model_of(calls: &[Call]) -> String {
+    let name = |call: &Call| match &call.model {
+        Some(model) if !model.is_empty() => format!("{}/{model}", call.provider),
+        _ => call.provider.clone(),
+    };
+    calls.first().map_or_else(|| "builtin".to_owned(), name)
+}
+
+/// The event that lets go what was claimed, with how it ended.
+fn ended(run: &Run, selected: &Selected, end: &End) -> Event {
+    let (outcome, why) = match end {
+        End::Done => ("done", None),
+        End::Skipped(why) => ("skipped", Some(why)),
+        End::Failed(why) => ("failed", Some(why)),
+        End::Unavailable(why) | End::BudgetExhausted(why) => ("unavailable", Some(why)),
+    };
+    released(run, selected, outcome).with("reason", why.map(String::as_str))
 }
 
 /// A candidate that validation refused because exactly this proposal is known: found again, not refused.
@@ -181,7 +221,7 @@ impl Seen {
             .operator(run.operator.as_deref())
             .proposal(&self.made.id)
             .after(Some(self.last))
-            .with("session", selected.session.as_str())
+            .with("session", selected.session.as_deref())
     }
 }
 
@@ -201,7 +241,7 @@ fn known(desk: &Desk, refusal: &Refusal) -> Option<Seen> {
 }
 
 /// Accepts by itself what the policy allows; says of the rest why it waits.
-fn apply_policy(wiki: &mut Wiki, run: &mut Run) -> Result<(), Error> {
+fn apply_policy(wiki: &mut Wiki, run: &mut Run, marks: &BTreeMap<String, Marks>) -> Result<(), Error> {
     let approval = wiki.config.settings.approval.clone();
     let fresh: Vec<String> = run
         .proposals
@@ -223,7 +263,8 @@ fn apply_policy(wiki: &mut Wiki, run: &mut Run) -> Result<(), Error> {
     let mut desk = Desk::open(wiki)?;
     let mut allowed = Vec::new();
     for id in fresh {
-        match policy::allows(policy, &approval, &desk.find(&id)?, UNMARKED) {
+        let marked = marks.get(&id).copied().unwrap_or(UNMARKED);
+        match policy::allows(policy, &approval, &desk.find(&id)?, marked) {
             Ok(()) => allowed.push(id),
             Err(reason) => run.waiting.push((id, reason)),
         }
@@ -278,7 +319,7 @@ fn recover(wiki: &Wiki) -> Result<(), Error> {
                     })
                     .collect();
                 let done = run.plan.selected.iter().all(|selected| {
-                    state.reviews.get(&selected.session).is_some_and(|review| review.has_seen(&selected.blob))
+                    state.reviews.get(selected.subject()).is_some_and(|review| review.has_seen(&selected.blob))
                 });
                 run.state = if done { RunState::Staged } else { RunState::Abandoned };
                 if !done {
@@ -333,7 +374,10 @@ fn begin(wiki: &Wiki, request: &Request, plan: Plan, state: RunState) -> Run {
         plan,
         calls: Vec::new(),
         proposals: Vec::new(),
+        responses: Vec::new(),
         refused: Vec::new(),
+        downgrades: Vec::new(),
+        input_hash: String::new(),
         skipped: Vec::new(),
         waiting: Vec::new(),
         error: None,
@@ -371,7 +415,9 @@ fn claim(wiki: &Wiki, run: &Run) -> Result<(), Error> {
             Event::new(EventKind::Claimed, &selected.scope, AUTO_IMPROVE)
                 .run(Some(&run.id))
                 .operator(run.operator.as_deref())
-                .with("session", selected.session.as_str())
+                .with("session", selected.session.as_deref())
+                .with("page", selected.page.as_deref())
+                .with("lane", selected.lane.as_str())
                 .with("blob", selected.blob.as_str())
                 .with("trigger", run.trigger.as_str())
                 .with("nonce", ledger::new_id().to_string())
@@ -390,7 +436,9 @@ fn released(run: &Run, selected: &Selected, outcome: &str) -> Event {
     Event::new(EventKind::Released, &selected.scope, AUTO_IMPROVE)
         .run(Some(&run.id))
         .operator(run.operator.as_deref())
-        .with("session", selected.session.as_str())
+        .with("session", selected.session.as_deref())
+        .with("page", selected.page.as_deref())
+        .with("lane", selected.lane.as_str())
         .with("blob", selected.blob.as_str())
         .with("outcome", outcome)
 }

@@ -91,16 +91,27 @@ pub struct Gate {
 /// One session that will be looked at.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Selected {
-    /// The session.
-    pub session: String,
+    /// The session, in the review lane.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// The page, in the other lanes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page: Option<String>,
     /// Its scope.
     pub scope: String,
     /// The lane.
     pub lane: String,
     /// `named`, `newest_unseen`, `unseen`, `grown`.
     pub reason: String,
-    /// The blob of its observations.
+    /// The blob of the session's observations, or of the page.
     pub blob: String,
+}
+
+impl Selected {
+    /// The session or the page.
+    pub fn subject(&self) -> &str {
+        self.session.as_deref().or(self.page.as_deref()).unwrap_or_default()
+    }
 }
 
 /// One lane and who works in it.
@@ -221,7 +232,8 @@ pub fn plan(
         selected: picked
             .into_iter()
             .map(|(stored, reason)| Selected {
-                session: stored.meta.id.clone(),
+                session: Some(stored.meta.id.clone()),
+                page: None,
                 scope: stored.meta.scope.clone(),
                 lane: "review".into(),
                 reason: reason.to_owned(),

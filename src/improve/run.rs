@@ -5,7 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::plan::Plan;
+use super::plan::{Plan, Selected};
+use crate::model::Usage;
 use crate::proposal::{Refusal, message::one_line};
 
 /// What set a run off.
@@ -52,6 +53,8 @@ pub enum RunState {
     Failed,
     /// Its process died before anything was staged.
     Abandoned,
+    /// The day's calls or tokens of the model are spent.
+    BudgetExhausted,
 }
 
 /// One proposal of a run.
@@ -80,19 +83,72 @@ pub struct Skip {
 }
 
 /// One call of a model, or the built-in reviewer's look at one session.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Call {
-    /// The stage: `review`.
+    /// The stage: `review`, `judge` …
     pub stage: String,
     /// The provider.
     pub provider: String,
-    /// The session.
-    pub session: String,
-    /// SHA-256 over what was read (the blobs of the sources, lane, provider and version): the same input is not
-    /// looked at again.
+    /// The model that answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The session that it was about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// The page that it was about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page: Option<String>,
+    /// SHA-256 over what was read (the blobs of the sources, the prompt, lane and model): the same input is not looked
+    /// at again.
+    #[serde(default)]
     pub input_sha256: String,
+    /// SHA-256 of the prompt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt_sha256: Option<String>,
+    /// Tokens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<Usage>,
     /// Milliseconds it took.
     pub ms: u64,
+    /// Why there was no answer that could be used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+impl Call {
+    /// A call about what was selected; what it cost is for the caller to say.
+    pub fn new(stage: &str, provider: &str, selected: &Selected) -> Call {
+        Call {
+            stage: stage.into(),
+            provider: provider.into(),
+            session: selected.session.clone(),
+            page: selected.page.clone(),
+            ..Call::default()
+        }
+    }
+
+    /// The session or the page.
+    pub fn subject(&self) -> &str {
+        self.session.as_deref().or(self.page.as_deref()).unwrap_or_default()
+    }
+}
+
+/// A reply as it came; its text is kept in the local folder only.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Response {
+    /// SHA-256 of its text.
+    pub sha256: String,
+    /// Its length in bytes.
+    pub bytes: u64,
+}
+
+/// Something that the settings asked for and that was not done by itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Downgrade {
+    /// What was asked for: `triage`, `cleanup`.
+    pub what: String,
+    /// `autonomy_gated`.
+    pub reason: String,
 }
 
 /// The record of a run.
@@ -124,10 +180,19 @@ pub struct Run {
     pub calls: Vec<Call>,
     /// What came of it.
     pub proposals: Vec<Made>,
+    /// The replies that came.
+    #[serde(default)]
+    pub responses: Vec<Response>,
     /// Candidates that were refused, with their codes.
     pub refused: Vec<Refusal>,
     /// Sessions that were passed over.
     pub skipped: Vec<Skip>,
+    /// What was asked for and not done by itself.
+    #[serde(default)]
+    pub downgrades: Vec<Downgrade>,
+    /// SHA-256 over the inputs of all calls.
+    #[serde(default)]
+    pub input_hash: String,
     /// Why proposals wait for a person although a policy is set: id and reason.
     pub waiting: Vec<(String, String)>,
     /// Where it failed.
@@ -183,7 +248,7 @@ impl Run {
         };
         section(
             "Sessions",
-            self.calls.iter().map(|call| format!("* `{}` by {}", cell(&call.session), call.provider)).collect(),
+            self.calls.iter().map(|call| format!("* `{}` by {}", cell(call.subject()), call.provider)).collect(),
         );
         section(
             "Proposals",

@@ -1,6 +1,6 @@
 //! What candidates are held against, read from the wiki, the queue and the sessions.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use super::error::Result;
 use super::sidecar::folder;
@@ -43,6 +43,17 @@ pub struct Author<'a> {
     pub by: &'a str,
     /// The run.
     pub run: Option<&'a str>,
+    /// The pages that the reviewer was shown and may change; `None`: it can read all of them.
+    pub shown: Option<&'a BTreeSet<String>>,
+    /// The kinds that may be written; `None`: those of the review lane.
+    pub kinds: Option<&'a [Kind]>,
+}
+
+impl<'a> Author<'a> {
+    /// A lane, which may read every page and write the kinds of the review lane.
+    pub fn machine(by: &'a str, run: Option<&'a str>) -> Author<'a> {
+        Author { by_person: false, by, run, shown: None, kinds: None }
+    }
 }
 
 /// What the review lane and a person may do.
@@ -129,7 +140,7 @@ impl Desktop {
             scope,
             layout: &wiki.layout,
             known: &self.known,
-            shown: None,
+            shown: author.shown,
             pending: &self.pending,
             rejected: &self.rejected,
             source: &|_| None,
@@ -138,7 +149,7 @@ impl Desktop {
             protection: &wiki.protection,
             protect: wiki.config.settings.wiki.protect,
             operations: &OPERATIONS,
-            kinds: &KINDS,
+            kinds: author.kinds.unwrap_or(&KINDS),
             by_person: author.by_person,
             generated: Generated { by: author.by, run: author.run },
         }

@@ -139,7 +139,7 @@ fn propose(wiki: &mut Wiki, feedback: &Feedback, scope: &str, writer: &Writer, e
     let desktop = Desktop::load(wiki, &desk.view)?;
     let scope = wiki.scopes.named(scope).map_err(|error| Refused::new("scope", error.to_string()))?;
     let candidate = candidate(wiki, feedback, writer.by_hand)?;
-    let author = Author { by_person: writer.by_hand, by: &by, run: None };
+    let author = Author { by_person: writer.by_hand, ..Author::machine(&by, None) };
     let (mut valid, mut refusals) = desktop.validate(wiki, scope, author, vec![Ok(candidate)]);
     let subject = format!("memory: feedback on {}", feedback.page);
     let Some(valid) = valid.pop() else {

@@ -6,7 +6,7 @@ use crate::config::{Approval, Mode};
 use crate::wiki::Kind;
 
 /// What of a proposal's history a policy may trust: marks of the run that is going on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Marks {
     /// Every criterion of the judge was met.
     pub judged: bool,

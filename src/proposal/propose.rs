@@ -71,7 +71,7 @@ pub fn propose(
     raw: Vec<Result<Value, String>>,
 ) -> Result<Vec<Made>> {
     let by = writer.person.to_string();
-    let author = Author { by_person: writer.by_hand, by: &by, run: None };
+    let author = Author { by_person: writer.by_hand, ..Author::machine(&by, None) };
     let mut desk = Desk::open(wiki)?;
     let mut desktop = Desktop::load(wiki, &desk.view)?;
     let mut results: Vec<Made> = Vec::new();

@@ -1,0 +1,77 @@
+//! The lanes: each turns what was selected into candidates.
+
+mod review;
+
+use std::collections::BTreeSet;
+
+use super::plan::Selected;
+use super::run::Call;
+use super::{Error, Trigger};
+use crate::ledger::State;
+use crate::model::Models;
+use crate::proposal::context::Cited;
+use crate::proposal::{Candidate, Refusal, View};
+use crate::session::Stored;
+use crate::wiki::{Kind, Wiki};
+
+/// What every lane of a run works with.
+pub struct Bench<'a> {
+    /// The wiki as the run found it.
+    pub wiki: &'a Wiki,
+    /// Who is asked.
+    pub models: &'a Models,
+    /// The captured sessions.
+    pub sessions: &'a [Stored],
+    /// The proposals there are.
+    pub view: &'a View,
+    /// What the ledger remembers.
+    pub state: &'a State,
+    /// What set the run off.
+    pub trigger: Trigger,
+}
+
+/// What a lane found.
+#[derive(Default)]
+pub struct Found {
+    /// What evidence may cite: the session itself first.
+    pub cited: Vec<Cited>,
+    /// What it wants to change. A candidate that cannot be read is refused alone.
+    pub candidates: Vec<Result<Candidate, Refusal>>,
+    /// The pages that the reviewer was shown and may change; `None`: it can read all of them.
+    pub shown: Option<BTreeSet<String>>,
+    /// The kinds that the lane may write; `None`: those of the review lane.
+    pub kinds: Option<Vec<Kind>>,
+    /// Why a person must decide on all of it, if so.
+    pub deferred: Option<String>,
+    /// What was asked, of whom.
+    pub calls: Vec<Call>,
+    /// What became of what was selected.
+    pub end: End,
+}
+
+/// How a lane's work on one thing ended.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum End {
+    /// It was looked at.
+    #[default]
+    Done,
+    /// It was passed over, before any call; the reason.
+    Skipped(String),
+    /// The reviewer failed on it: one attempt is used up. In words.
+    Failed(String),
+    /// The reviewer could not be asked (busy, away, no key): no attempt is used up. In words.
+    Unavailable(String),
+    /// The day's budget is spent: the run ends here. In words.
+    BudgetExhausted(String),
+}
+
+/// Carries the lane out that the item was selected for. `None` when what was selected is gone meanwhile.
+///
+/// # Errors
+/// Git's trouble.
+pub fn work(bench: &Bench<'_>, selected: &Selected) -> Result<Option<Found>, Error> {
+    match selected.lane.as_str() {
+        "review" => Ok(review::review(bench, selected)?),
+        other => Err(Error::Settings(format!("there is no lane `{other}`"))),
+    }
+}

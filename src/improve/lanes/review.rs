@@ -1,0 +1,52 @@
+//! The review lane: what one session teaches.
+
+use sha2::{Digest, Sha256};
+
+use super::super::builtin;
+use super::super::plan::Selected;
+use super::super::run::Call;
+use super::{Bench, Found};
+use crate::git;
+use crate::proposal::context::Cited;
+use crate::session::{self, Stored};
+
+/// Other sessions of the scope that the built-in reviewer compares with, newest first.
+const HISTORY: usize = 20;
+
+/// One session. `None` when it is gone meanwhile.
+pub(super) fn review(bench: &Bench<'_>, selected: &Selected) -> git::Result<Option<Found>> {
+    let clock = std::time::Instant::now();
+    let wiki = bench.wiki;
+    let Some((stored, session, page)) = session::load(&wiki.repo, selected.subject())? else { return Ok(None) };
+    let mut others: Vec<&Stored> = bench
+        .sessions
+        .iter()
+        .filter(|other| other.meta.scope == selected.scope && other.meta.id != selected.subject() && !other.meta.own)
+        .filter(|other| other.meta.prompts > 0 && other.observations_blob.is_some())
+        .collect();
+    others.sort_by_key(|other| std::cmp::Reverse((other.meta.ended, other.meta.id.clone())));
+    let mut digest = Sha256::new();
+    digest.update(format!("review builtin {}\n{}\n", env!("CARGO_PKG_VERSION"), selected.blob));
+    let mut cited =
+        vec![Cited { session, page, page_blob: stored.page_blob, observations_blob: stored.observations_blob }];
+    for other in others.into_iter().take(HISTORY) {
+        if let Some((stored, session, page)) = session::load(&wiki.repo, &other.meta.id)? {
+            digest.update(format!("{:?}\n", stored.observations_blob));
+            cited.push(Cited {
+                session,
+                page,
+                page_blob: stored.page_blob,
+                observations_blob: stored.observations_blob,
+            });
+        }
+    }
+    let history: Vec<_> = cited[1..].iter().map(|cited| cited.session.clone()).collect();
+    let candidates = builtin::review(&cited[0].session, &history).into_iter().map(Ok).collect();
+    let input: String = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    let call = Call {
+        input_sha256: input,
+        ms: u64::try_from(clock.elapsed().as_millis()).unwrap_or(u64::MAX),
+        ..Call::new("review", "builtin", selected)
+    };
+    Ok(Some(Found { cited, candidates, calls: vec![call], ..Found::default() }))
+}

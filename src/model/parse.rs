@@ -1,0 +1,32 @@
+//! Finding the JSON in a reply.
+
+use serde_json::Value;
+
+/// The first JSON object or array of a text: bare, in a fence, or between words. `None` when there is no whole one.
+pub fn first_json(text: &str) -> Option<Value> {
+    let mut from = 0;
+    while let Some(at) = text[from..].find(['{', '[']).map(|at| from + at) {
+        let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<Value>();
+        if let Some(Ok(value)) = values.next() {
+            return Some(value);
+        }
+        from = at + 1;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_first_value_is_found_bare_in_a_fence_and_between_words() {
+        for text in ["{\"a\":1}", "Here:\n```json\n{\"a\":1}\n```\nBye {", "{not} {\"a\":1} {\"a\":2}"] {
+            assert_eq!(first_json(text), Some(json!({"a": 1})), "{text}");
+        }
+        assert_eq!(first_json("{\"a\":"), None);
+        assert_eq!(first_json("none"), None);
+    }
+}
