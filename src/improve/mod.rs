@@ -1,11 +1,13 @@
 //! Improve: from sessions to proposals. Read `pipeline` first: a run from top to bottom.
 
+pub mod ask;
 pub mod builtin;
-mod gates;
+pub mod gates;
 mod journal;
-mod lanes;
+pub mod lanes;
 pub mod pipeline;
 pub mod plan;
+pub mod prompts;
 pub mod run;
 
 pub use pipeline::{Error, dry_run, run, run_locked};

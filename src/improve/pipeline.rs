@@ -123,6 +123,7 @@ fn work(wiki: &mut Wiki, run: &mut Run, sessions: &[session::Stored], journal: &
         events.push(ended(run, &selected, &found.end));
         let by = model_of(&found.calls);
         run.calls.append(&mut found.calls);
+        run.responses.append(&mut found.responses);
         for cited in found.cited {
             desktop.cite(cited);
         }
@@ -146,6 +147,7 @@ fn work(wiki: &mut Wiki, run: &mut Run, sessions: &[session::Stored], journal: &
         for valid in valid {
             let verdict = gates::pass(&bench, &valid, &selected.lane);
             run.calls.extend(verdict.calls);
+            run.responses.extend(verdict.responses);
             if let Some(refusal) = verdict.refused {
                 run.refused.push(refusal);
                 continue;

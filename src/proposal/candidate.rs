@@ -122,6 +122,11 @@ pub enum ReasonCode {
     TruncationMarker,
     NoChange,
     ConflictMarkers,
+    EvalGateError,
+    EvalGateTimeout,
+    EvalGateFailed,
+    JudgeRefused,
+    RetrievalWorse,
 }
 
 impl std::fmt::Display for ReasonCode {

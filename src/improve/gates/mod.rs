@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use super::lanes::Bench;
-use super::run::Call;
+use super::run::{Call, Response};
 use crate::proposal::Refusal;
 use crate::proposal::policy::Marks;
 use crate::proposal::validate::Valid;
@@ -16,6 +16,8 @@ pub struct Verdict {
     pub gates: Map<String, Value>,
     /// What was asked, of whom.
     pub calls: Vec<Call>,
+    /// The replies that came.
+    pub responses: Vec<Response>,
     /// Why it is refused, if so.
     pub refused: Option<Refusal>,
     /// Why a person must decide, if so.

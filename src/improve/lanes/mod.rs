@@ -5,7 +5,7 @@ mod review;
 use std::collections::BTreeSet;
 
 use super::plan::Selected;
-use super::run::Call;
+use super::run::{Call, Response};
 use super::{Error, Trigger};
 use crate::ledger::State;
 use crate::model::Models;
@@ -45,6 +45,8 @@ pub struct Found {
     pub deferred: Option<String>,
     /// What was asked, of whom.
     pub calls: Vec<Call>,
+    /// The replies that came.
+    pub responses: Vec<Response>,
     /// What became of what was selected.
     pub end: End,
 }
