@@ -9,7 +9,7 @@ use super::gates;
 use super::journal::Journal;
 use super::lanes::{self, Bench, End};
 use super::plan::{self, Plan, PlanError, Request, Selected};
-use super::run::{Call, Made, Run, RunState, Trigger, folder};
+use super::run::{Call, Made, Run, RunState, Skip, Trigger, folder};
 use crate::feedback::spool;
 use crate::git::{self, Lock, Locked, Person, fault};
 use crate::ledger::{self, Append, Cache, Event, EventKind};
@@ -120,7 +120,12 @@ fn work(wiki: &mut Wiki, run: &mut Run, sessions: &[session::Stored], journal: &
     let bench = Bench { wiki, models: &models, sessions, view: &desk.view, state: &state, trigger: run.trigger };
     for selected in run.plan.selected.clone() {
         let Some(mut found) = lanes::work(&bench, &selected)? else { continue };
-        events.push(ended(run, &selected, &found.end));
+        let mut event = ended(run, &selected, &found.end).with("input", found.input.take());
+        if let (End::Skipped(why), Some(session)) = (&found.end, &selected.session) {
+            run.skipped.push(Skip { session: session.clone(), reason: why.clone() });
+        }
+        run.rejected_candidates.append(&mut found.rejected);
+        let mut on_merit = Vec::new();
         let by = model_of(&found.calls);
         run.calls.append(&mut found.calls);
         run.responses.append(&mut found.responses);
@@ -132,8 +137,10 @@ fn work(wiki: &mut Wiki, run: &mut Run, sessions: &[session::Stored], journal: &
         let who = Author {
             shown: found.shown.as_ref(),
             kinds: found.kinds.as_deref(),
+            session: selected.session.as_deref(),
             ..Author::machine(&actor, Some(&run.id))
         };
+        found.candidates.extend(found.raw.iter().map(|raw| desktop.normalise(wiki, scope, who, raw)));
         let (valid, refused) = desktop.validate(wiki, scope, who, found.candidates);
         for refusal in refused {
             match known(&desk, &refusal) {
@@ -141,7 +148,10 @@ fn work(wiki: &mut Wiki, run: &mut Run, sessions: &[session::Stored], journal: &
                     events.push(seen.event(run, &selected));
                     run.proposals.push(seen.made);
                 }
-                None => run.refused.push(refusal),
+                None => {
+                    on_merit.extend(told(&refusal));
+                    run.refused.push(refusal);
+                }
             }
         }
         for valid in valid {
@@ -149,6 +159,7 @@ fn work(wiki: &mut Wiki, run: &mut Run, sessions: &[session::Stored], journal: &
             run.calls.extend(verdict.calls);
             run.responses.extend(verdict.responses);
             if let Some(refusal) = verdict.refused {
+                on_merit.extend(told(&refusal));
                 run.refused.push(refusal);
                 continue;
             }
@@ -168,6 +179,10 @@ fn work(wiki: &mut Wiki, run: &mut Run, sessions: &[session::Stored], journal: &
             draft.deferred = draft.deferred.or(found.deferred.clone()).or(verdict.deferred);
             drafts.push(draft);
         }
+        if !on_merit.is_empty() {
+            event = event.with("refused", on_merit);
+        }
+        events.push(event);
         if let End::BudgetExhausted(why) = &found.end {
             run.error = Some(why.clone());
             break;
@@ -176,7 +191,7 @@ fn work(wiki: &mut Wiki, run: &mut Run, sessions: &[session::Stored], journal: &
     journal.write(run)?;
     let mut more = Append::new(String::new());
     more.events = events;
-    more.events.extend(run.skipped.iter().map(|skip| skipped(run, skip, sessions)));
+    more.events.extend(run.plan.skipped.iter().map(|skip| skipped(run, skip, sessions)));
     more.subject = format!("run {} {}", run.id, "review");
     let outcomes = stage::stage(&mut desk, wiki, &drafts, more)?;
     fault::point("improve.after-stage");
@@ -208,6 +223,18 @@ fn ended(run: &Run, selected: &Selected, end: &End) -> Event {
         End::Unavailable(why) | End::BudgetExhausted(why) => ("unavailable", Some(why)),
     };
     released(run, selected, outcome).with("reason", why.map(String::as_str))
+}
+
+/// What later reviews hear of a refusal: those that are about what a candidate says.
+fn told(refusal: &Refusal) -> Option<Value> {
+    refusal.code.is_on_merit().then(|| {
+        serde_json::json!({
+            "code": refusal.code,
+            "path": refusal.path,
+            "reason": refusal.reason,
+            "summary": refusal.summary,
+        })
+    })
 }
 
 /// A candidate that validation refused because exactly this proposal is known: found again, not refused.
@@ -380,6 +407,7 @@ fn begin(wiki: &Wiki, request: &Request, plan: Plan, state: RunState) -> Run {
         refused: Vec::new(),
         downgrades: Vec::new(),
         input_hash: String::new(),
+        rejected_candidates: Vec::new(),
         skipped: Vec::new(),
         waiting: Vec::new(),
         error: None,
@@ -445,7 +473,7 @@ fn released(run: &Run, selected: &Selected, outcome: &str) -> Event {
         .with("outcome", outcome)
 }
 
-fn skipped(run: &Run, skip: &super::run::Skip, sessions: &[session::Stored]) -> Event {
+fn skipped(run: &Run, skip: &Skip, sessions: &[session::Stored]) -> Event {
     let stored = sessions.iter().find(|stored| stored.meta.id == skip.session);
     let scope = stored.map_or(crate::wiki::scope::GLOBAL, |stored| stored.meta.scope.as_str());
     let blob = stored.map(|stored| stored.observations_blob.unwrap_or(stored.page_blob).to_string());

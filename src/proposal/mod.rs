@@ -7,6 +7,7 @@ pub mod accept;
 pub mod amend;
 mod candidate;
 mod check;
+mod citation;
 pub mod context;
 pub mod desk;
 pub mod drain;
