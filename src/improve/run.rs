@@ -1,6 +1,6 @@
 //! The record of a run: `runs/<yyyy>/<mm>/<dd>/<run>/run.json` in the ledger, and REPORT.md, which says the same.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -271,7 +271,8 @@ impl Run {
 
     /// One line: `review: 1 session, 2 proposals, 1 refused`.
     pub fn summary(&self) -> String {
-        let mut parts = vec![plural(self.calls.len(), "session")];
+        let sessions: BTreeSet<&str> = self.calls.iter().filter_map(|call| call.session.as_deref()).collect();
+        let mut parts = vec![plural(sessions.len(), "session")];
         parts.push(plural(self.count(&["staged", "reopened", "accepted"]), "proposal"));
         let mut add = |count: usize, word: &str| {
             if count > 0 {
