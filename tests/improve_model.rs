@@ -253,6 +253,35 @@ fn the_printed_prompt_is_the_one_that_is_sent_and_printing_writes_nothing() {
     let again = scene.sandbox.json(&["improve", "--print-prompt", "--session", &id]);
     assert_eq!(again["prompt_sha256"], call["prompt_sha256"]);
     assert_eq!(again["read"]["commit"], scene.sandbox.rev("main").as_str());
+    // A person's own words to the model are another question.
+    assert!(call["read"]["template"].as_str().is_some_and(|version| version.starts_with("built-in ")), "{call}");
+    let own = scene.sandbox.home().join(".config/git-memory/templates/prompts/review.md");
+    std::fs::create_dir_all(own.parent().expect("a folder")).expect("folders");
+    std::fs::write(&own, "Answer with nothing.\n").expect("a template");
+    let other = scene.sandbox.json(&["improve", "--print-prompt", "--session", &id]);
+    assert_eq!(other["system"], "Answer with nothing.\n");
+    assert_ne!(other["prompt_sha256"], call["prompt_sha256"]);
+    assert!(other["read"]["template"].as_str().is_some_and(|version| version.contains("review.md")), "{other}");
+}
+
+#[test]
+fn no_secret_of_a_page_or_a_session_goes_to_a_model() {
+    let scene = Scene::new();
+    let secret = format!("ghp_{}", "a1B2".repeat(9));
+    let page = format!("# Export tests and Redis\n\nThe export tests use {secret} for Redis.\n\n## Port\n\n6379\n");
+    scene.page("gotchas/redis.md", &page);
+    let mut events = lesson();
+    events.push(Person("the tenant of the export tests is called acme-internal-7, mind that"));
+    scene.capture(1, &events);
+    scene.set("redact.extra_patterns", "acme-internal-[0-9]");
+    scene.improve();
+    let asked = scene.asked();
+    let text = asked.to_string();
+    assert!(!text.contains(&secret) && !text.contains("acme-internal-7"), "{text}");
+    assert!(text.matches("[REDACTED:").count() >= 2, "{text}");
+    let page = &asked["pages"][0];
+    assert_eq!((&page["path"], &page["may_be_changed"]), (&json!("gotchas/redis.md"), &json!(false)));
+    assert!(page["sections"].is_null(), "an edit would land what stands in the secret's stead: {page}");
 }
 
 #[test]
