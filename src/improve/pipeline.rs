@@ -19,7 +19,7 @@ use crate::proposal::context::{Author, Desktop};
 use crate::proposal::desk::{Desk, Hand};
 use crate::proposal::policy::{self, Marks, UNMARKED};
 use crate::proposal::stage::{self, AUTO_IMPROVE, Draft, Staging};
-use crate::proposal::{self, Refusal, reject};
+use crate::proposal::{self, Refusal, View, reject};
 use crate::session;
 use crate::wiki::Wiki;
 
@@ -47,6 +47,9 @@ pub enum Error {
     /// The settings cannot be used.
     #[error("{0}")]
     Settings(String),
+    /// The committed settings name programs or addresses that nobody here trusted.
+    #[error("the committed settings name what nobody here trusted: {}", .0.join(", "))]
+    Untrusted(Vec<String>),
 }
 
 /// Plans a run and stops there: reads what a live run would read, writes nothing at all.
@@ -77,6 +80,12 @@ pub fn run_locked(wiki: &mut Wiki, request: &Request) -> Result<Run, Error> {
     // What cannot be carried over waits on, and is told of by `status`.
     let _ = spool::flush(&wiki.repo);
     wiki.refresh().map_err(Error::Git)?;
+    // Before anything is claimed: a run that may ask nobody looks at nothing.
+    let models = Models::new(&wiki.config.settings.model, wiki.repo.memory_dir());
+    let untrusted = gates::untrusted(wiki, &models)?;
+    if !untrusted.is_empty() {
+        return Err(Error::Untrusted(untrusted));
+    }
     tidy(wiki)?;
     let state = ledger::load(&wiki.repo, Cache::Use)?;
     let sessions = session::list(&wiki.repo)?;
@@ -198,6 +207,7 @@ fn work(wiki: &mut Wiki, run: &mut Run, sessions: &[session::Stored], journal: &
     run.state = RunState::Staged;
     run.proposals.extend(outcomes.iter().zip(&drafts).map(|((_, staging), draft)| made(draft, staging)));
     journal.write(run)?;
+    keep_marks(&mut desk, wiki, run, &marks)?;
     drop(desk);
     apply_policy(wiki, run, &marks)?;
     run.state = RunState::Committed;
@@ -269,6 +279,18 @@ fn known(desk: &Desk, refusal: &Refusal) -> Option<Seen> {
     })
 }
 
+/// Keeps what this run marked, for a drain of the queue later on, as it stands now.
+fn keep_marks(desk: &mut Desk, wiki: &Wiki, run: &Run, marks: &BTreeMap<String, Marks>) -> Result<(), Error> {
+    let staged = run.proposals.iter().filter(|made| made.outcome == "staged" || made.outcome == "reopened");
+    let fresh: BTreeMap<String, Marks> =
+        staged.filter_map(|made| Some((made.id.clone(), *marks.get(&made.id)?))).collect();
+    if fresh.values().any(|marks| *marks != UNMARKED) {
+        desk.view = View::load(wiki, Cache::Use)?;
+        proposal::marks::keep(&wiki.repo, &desk.view, &run.id, &fresh)?;
+    }
+    Ok(())
+}
+
 /// Accepts by itself what the policy allows; says of the rest why it waits.
 fn apply_policy(wiki: &mut Wiki, run: &mut Run, marks: &BTreeMap<String, Marks>) -> Result<(), Error> {
     let approval = wiki.config.settings.approval.clone();
@@ -292,7 +314,11 @@ fn apply_policy(wiki: &mut Wiki, run: &mut Run, marks: &BTreeMap<String, Marks>)
     let mut desk = Desk::open(wiki)?;
     let mut allowed = Vec::new();
     for id in fresh {
-        let marked = marks.get(&id).copied().unwrap_or(UNMARKED);
+        // What was held back by an earlier run comes from the ledger, which others write to as well.
+        let Some(marked) = marks.get(&id).copied() else {
+            run.waiting.push((id, "no gate of this run has looked at it".to_owned()));
+            continue;
+        };
         match policy::allows(policy, &approval, &desk.find(&id)?, marked) {
             Ok(()) => allowed.push(id),
             Err(reason) => run.waiting.push((id, reason)),

@@ -1,6 +1,6 @@
 //! The record of a run: `runs/<yyyy>/<mm>/<dd>/<run>/run.json` in the ledger, and REPORT.md, which says the same.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -261,17 +261,18 @@ impl Run {
         self.proposals.iter().filter(|made| outcomes.contains(&made.outcome.as_str())).count()
     }
 
-    /// The lanes' calls that brought nothing, with why. A judge that does not answer fails nothing.
+    /// The lanes' calls that brought nothing, with why. A gate without an answer fails no lane.
     pub fn failed_calls(&self) -> impl Iterator<Item = (&Call, &str)> {
         self.calls
             .iter()
-            .filter(|call| !matches!(call.stage.as_str(), "judge" | "retrieval"))
+            .filter(|call| !matches!(call.stage.as_str(), "eval" | "judge" | "retrieval"))
             .filter_map(|call| Some((call, call.error.as_deref()?)))
     }
 
     /// One line: `review: 1 session, 2 proposals, 1 refused`.
     pub fn summary(&self) -> String {
-        let mut parts = vec![plural(self.calls.len(), "session")];
+        let sessions: BTreeSet<&str> = self.calls.iter().filter_map(|call| call.session.as_deref()).collect();
+        let mut parts = vec![plural(sessions.len(), "session")];
         parts.push(plural(self.count(&["staged", "reopened", "accepted"]), "proposal"));
         let mut add = |count: usize, word: &str| {
             if count > 0 {
