@@ -72,7 +72,9 @@ pub fn allows(repo: &Repo, tip: Option<Oid>, config: &Config, key: &str) -> git:
         let place = top.join(&path);
         let Some(trusted) = repo.file(tip, BStr::new(&path))? else {
             if place.is_file() {
-                return Ok(Err(format!("{path}, which `{key}` names, is not on the wiki branch: trust covers only that")));
+                return Ok(Err(format!(
+                    "{path}, which `{key}` names, is not on the wiki branch: trust covers only that"
+                )));
             }
             continue;
         };

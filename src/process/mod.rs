@@ -119,11 +119,7 @@ pub fn run(program: &Program<'_>, input: Vec<u8>, limits: &Limits) -> Result<End
         return Err(Fault::TooLong(limits.output));
     }
     let said = |pipe: Option<Pipe>| pipe.map(Pipe::said).unwrap_or_default();
-    Ok(Ended {
-        status: status?,
-        stdout: said(stdout),
-        stderr: String::from_utf8_lossy(&said(stderr)).into_owned(),
-    })
+    Ok(Ended { status: status?, stdout: said(stdout), stderr: String::from_utf8_lossy(&said(stderr)).into_owned() })
 }
 
 /// Why a program is stopped.
@@ -139,12 +135,7 @@ enum Stop {
 }
 
 /// Waits until the program has ended, without taking its number away from it.
-fn wait(
-    child: &mut Child,
-    watch: &Watch,
-    end: Instant,
-    too_long: &dyn Fn() -> bool,
-) -> Result<(), Stop> {
+fn wait(child: &mut Child, watch: &Watch, end: Instant, too_long: &dyn Fn() -> bool) -> Result<(), Stop> {
     let mut pause = Duration::from_millis(1);
     loop {
         if group::has_ended(child).map_err(Stop::Lost)? {
@@ -230,9 +221,8 @@ mod tests {
         assert!(matches!(sh("head -c 1001 /dev/zero", "", 20.0), Err(Fault::TooLong(1_000))));
         assert_eq!(sh("head -c 1000 /dev/zero", "", 20.0).map(|ended| ended.stdout.len()).ok(), Some(1_000));
         let limits = Limits { time: Duration::from_secs(1), output: 1 };
-        let named = |command: &[String]| {
-            run(&Program { command, folder: Path::new("/"), env: &[] }, Vec::new(), &limits).err()
-        };
+        let named =
+            |command: &[String]| run(&Program { command, folder: Path::new("/"), env: &[] }, Vec::new(), &limits).err();
         assert!(matches!(named(&["/nowhere/at-all".to_owned()]), Some(Fault::NotStarted { .. })));
         assert!(matches!(named(&[]), Some(Fault::Nameless)));
     }

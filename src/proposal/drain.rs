@@ -71,12 +71,7 @@ pub fn plan(view: &View, wiki: &Wiki, policy: Policy, limits: &Limits) -> Result
 }
 
 /// Carries a plan out: closes what is empty, and lands the others in one advance of the branch.
-pub fn drain(
-    desk: &mut Desk,
-    wiki: &mut Wiki,
-    policy: Policy,
-    limits: &Limits,
-) -> Result<Vec<(Item, Drained)>> {
+pub fn drain(desk: &mut Desk, wiki: &mut Wiki, policy: Policy, limits: &Limits) -> Result<Vec<(Item, Drained)>> {
     let steps = plan(&desk.view, wiki, policy, limits)?;
     let hand = Hand::bot(policy);
     let mut empty: BTreeMap<&str, Vec<String>> = BTreeMap::new();

@@ -167,7 +167,9 @@ impl Scored {
             let rise = after - before;
             let enough = rise + SAME >= min_delta;
             if !enough {
-                return no(format!("the score goes from {before} to {after}; `eval.min_delta` asks for {min_delta} more"));
+                return no(format!(
+                    "the score goes from {before} to {after}; `eval.min_delta` asks for {min_delta} more"
+                ));
             }
         }
         Ok(())

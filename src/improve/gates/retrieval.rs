@@ -54,7 +54,8 @@ pub(super) fn retrieval(bench: &Bench<'_>, subject: &Subject<'_>, verdict: &mut 
         Ok((before, after)) => decide(subject, &before, &after, verdict),
         Err(trouble) => {
             let trouble = kept(bench, &trouble, REASON);
-            let reason = format!("queries found this page, so its edit needs a grade by them, and none came: {trouble}");
+            let reason =
+                format!("queries found this page, so its edit needs a grade by them, and none came: {trouble}");
             verdict.refuse(subject, ReasonCode::RetrievalWorse, reason);
         }
     }
