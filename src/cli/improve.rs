@@ -197,6 +197,7 @@ impl From<improve::Error> for CliError {
                 .hint("try again when it has ended, or give --skip-if-locked"),
             improve::Error::Journal(_) => CliError::fatal("io", error.to_string()),
             improve::Error::Settings(_) => CliError::new(Exit::Config, "config", error.to_string()),
+            improve::Error::Untrusted(error) => error.into(),
         }
     }
 }

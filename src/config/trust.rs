@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use bstr::BStr;
 use sha2::{Digest, Sha256};
 
-use super::{Config, FILE, Origin};
+use super::{Config, Eval, FILE, Model, ModelStage, Origin, Settings};
 use crate::git::{self, Oid, Repo};
 
 /// What the committed config would run or call, and whether somebody here said yes to it.
@@ -29,10 +29,21 @@ pub const VARIABLE: &str = "GIT_MEMORY_TRUST";
 
 /// What a committed file may not have done without trust: the last part of a key, in these sections.
 const NEEDS_TRUST: &[(&str, &[&str])] = &[
-    ("model", &["provider", "command", "base_url", "api_key_env"]),
+    ("model", &["provider", "command", "base_url", "api_key_env", "replies"]),
     ("eval", &["command"]),
     ("forge", &["command", "base_url", "token_env"]),
 ];
+
+/// What the committed config names would be used, and nobody here said yes to it. Exit code 78.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{FILE} on the wiki branch says what to run or to call, and nobody here said that this may be done: {}", keys.join(", "))]
+pub struct Untrusted {
+    /// The keys.
+    pub keys: Vec<String>,
+}
+
+/// What to do about it.
+pub const HINT: &str = "`git memory trust` shows all of it and asks you";
 
 /// Values of such keys that run and call nothing.
 const HARMLESS: &[&str] = &["", "builtin"];
@@ -56,6 +67,50 @@ pub fn status(repo: &Repo, tip: Option<Oid>, config: &Config) -> git::Result<Tru
     let trusted =
         names.is_empty() || given.is_some_and(|text| same(&text, &digest)) || recorded(repo)? == Some(digest.clone());
     Ok(Trust { digest, names, files: files.into_keys().collect(), trusted })
+}
+
+/// The keys that the committed config names and nobody said yes to. In doubt none is trusted.
+pub(super) fn held_back(repo: &Repo, tip: Option<Oid>, config: &Config) -> Vec<String> {
+    // Naming every key takes longer than a command's start, and most wikis commit none of these sections.
+    if !NEEDS_TRUST.iter().any(|(section, _)| config.commits(section)) {
+        return Vec::new();
+    }
+    match status(repo, tip, config) {
+        Ok(Trust { trusted: true, .. }) => Vec::new(),
+        Ok(Trust { names, .. }) => names.into_iter().map(|(key, _)| key).collect(),
+        Err(_) => names(config).into_iter().map(|(key, _)| key).collect(),
+    }
+}
+
+/// Whether models may be called as the settings say.
+///
+/// # Errors
+/// [`Untrusted`].
+pub fn model(model: &Model) -> Result<(), Untrusted> {
+    if model.untrusted.is_empty() { Ok(()) } else { Err(Untrusted { keys: model.untrusted.clone() }) }
+}
+
+/// Whether the program that scores changes may be run as the settings say.
+///
+/// # Errors
+/// [`Untrusted`].
+pub fn eval(eval: &Eval) -> Result<(), Untrusted> {
+    if eval.untrusted.is_empty() { Ok(()) } else { Err(Untrusted { keys: eval.untrusted.clone() }) }
+}
+
+/// Whether a review may use what the settings name, as far as it would: the built-in reviewer calls nobody, whatever
+/// address stands beside it.
+///
+/// # Errors
+/// [`Untrusted`].
+pub fn review(settings: &Settings) -> Result<(), Untrusted> {
+    let all = &settings.model;
+    let stages = [&all.review, &all.judge, &all.reflect, &all.distill, &all.consolidate, &all.pair];
+    let provider = |stage: &ModelStage| stage.provider.clone().unwrap_or_else(|| all.provider.clone());
+    if stages.iter().any(|stage| provider(stage) != "builtin") {
+        model(all)?;
+    }
+    if settings.eval.command.is_empty() { Ok(()) } else { eval(&settings.eval) }
 }
 
 /// Records a digest as trusted in this repository, in place of any earlier one. Never in the wiki: nobody can trust
