@@ -176,7 +176,8 @@ impl Config {
 
 /// Makes the settings of the layers. Nothing is read: the same inputs give the same settings.
 pub fn merge(inputs: &Inputs) -> Result<Config, Error> {
-    let mut config = Config { settings: Settings::default(), values: BTreeMap::new(), untrusted: Vec::new(), notes: Vec::new() };
+    let mut config =
+        Config { settings: Settings::default(), values: BTreeMap::new(), untrusted: Vec::new(), notes: Vec::new() };
     if let Some((file, text)) = &inputs.user {
         config.add(Layer::file(Origin::User(file.clone()), text)?);
     }

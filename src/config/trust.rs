@@ -98,18 +98,23 @@ pub fn eval(eval: &Eval) -> Result<(), Untrusted> {
     if eval.untrusted.is_empty() { Ok(()) } else { Err(Untrusted { keys: eval.untrusted.clone() }) }
 }
 
-/// Whether a review may use what the settings name, as far as it would: the built-in reviewer calls nobody, whatever
-/// address stands beside it.
+/// Whether the models may be called that some stage would call: the built-in reviewer calls nobody, whatever address
+/// stands beside it.
+///
+/// # Errors
+/// [`Untrusted`].
+pub fn models(all: &Model) -> Result<(), Untrusted> {
+    let stages = [&all.review, &all.judge, &all.reflect, &all.distill, &all.consolidate, &all.pair];
+    let provider = |stage: &ModelStage| stage.provider.clone().unwrap_or_else(|| all.provider.clone());
+    if stages.iter().all(|stage| provider(stage) == "builtin") { Ok(()) } else { model(all) }
+}
+
+/// Whether a review may use what the settings name, as far as it would.
 ///
 /// # Errors
 /// [`Untrusted`].
 pub fn review(settings: &Settings) -> Result<(), Untrusted> {
-    let all = &settings.model;
-    let stages = [&all.review, &all.judge, &all.reflect, &all.distill, &all.consolidate, &all.pair];
-    let provider = |stage: &ModelStage| stage.provider.clone().unwrap_or_else(|| all.provider.clone());
-    if stages.iter().any(|stage| provider(stage) != "builtin") {
-        model(all)?;
-    }
+    models(&settings.model)?;
     if settings.eval.command.is_empty() { Ok(()) } else { eval(&settings.eval) }
 }
 

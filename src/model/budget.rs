@@ -120,8 +120,7 @@ impl Reserved<'_> {
     /// What it cost in the end.
     pub fn settle(self, usage: Usage) {
         self.correct(|spent, tokens| {
-            spent.tokens =
-                spent.tokens.saturating_sub(tokens).saturating_add(usage.input).saturating_add(usage.output);
+            spent.tokens = spent.tokens.saturating_sub(tokens).saturating_add(usage.input).saturating_add(usage.output);
         });
     }
 
@@ -183,7 +182,9 @@ mod tests {
     fn a_file_that_holds_nonsense_or_another_day_counts_as_empty() {
         let folder = tempfile::tempdir().unwrap();
         let budget = Budget::new(folder.path(), 100, 1);
-        for text in ["", "{", "\0\0\0", "[]", r#"{"day":"1999-01-01","calls":9,"tokens":9}"#, r#"{"day":"x","calls":-1}"#] {
+        for text in
+            ["", "{", "\0\0\0", "[]", r#"{"day":"1999-01-01","calls":9,"tokens":9}"#, r#"{"day":"x","calls":-1}"#]
+        {
             std::fs::write(folder.path().join(FILE), text).unwrap();
             assert!(budget.reserve(1).is_ok(), "{text}");
             assert_eq!(spent(folder.path()), (1, 1));

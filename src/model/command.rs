@@ -24,12 +24,7 @@ const TAIL: usize = 8 << 10;
 /// How long what a program left running may go on writing to its standard output after it ended itself.
 const AFTER: Duration = Duration::from_millis(500);
 
-pub(super) fn ask(
-    settings: &StageSettings,
-    prompt: &Prompt,
-    folder: &Path,
-    budget: &Budget,
-) -> Result<Reply, Error> {
+pub(super) fn ask(settings: &StageSettings, prompt: &Prompt, folder: &Path, budget: &Budget) -> Result<Reply, Error> {
     let Some((program, arguments)) = settings.command.split_first().filter(|(program, _)| !program.is_empty()) else {
         return Err(Error::Settings("`model.command` names no program".into()));
     };

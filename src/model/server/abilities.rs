@@ -65,9 +65,7 @@ pub(super) fn known(shape: Shape, url: &str, model: &str) -> Abilities {
             // OpenAI's own newer models refuse the old name; other servers often know only that.
             completion_tokens: url.starts_with(Shape::OpenAi.base_url()),
         },
-        Shape::Anthropic => {
-            Abilities { structured: Structured::Tool, temperature: true, completion_tokens: false }
-        }
+        Shape::Anthropic => Abilities { structured: Structured::Tool, temperature: true, completion_tokens: false },
     })
 }
 

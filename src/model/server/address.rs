@@ -87,7 +87,9 @@ fn key(variable: &str) -> Result<Option<String>, Error> {
     match text {
         Some("") => Ok(None),
         Some(text) => Ok(Some(text.to_owned())),
-        None => Err(Error::Settings(format!("what {variable} holds is no key: it has blanks or other characters in it"))),
+        None => {
+            Err(Error::Settings(format!("what {variable} holds is no key: it has blanks or other characters in it")))
+        }
     }
 }
 
@@ -137,7 +139,9 @@ mod tests {
     fn a_key_is_wanted_over_https_and_never_goes_out_in_the_clear() {
         // PATH is set everywhere, and holds what a key could.
         assert!(of("http://192.0.2.1:8080/v1", "PATH").err().is_some_and(|error| error.contains("unencrypted")));
-        assert!(of("https://api.example.com/v1", "GIT_MEMORY_TEST_NO_KEY").err().is_some_and(|e| e.contains("is not set")));
+        assert!(
+            of("https://api.example.com/v1", "GIT_MEMORY_TEST_NO_KEY").err().is_some_and(|e| e.contains("is not set"))
+        );
         assert!(of("http://192.0.2.1:8080/v1", "GIT_MEMORY_TEST_NO_KEY").is_ok_and(|address| address.key.is_none()));
         assert!(of("", "sk-live-0123").err().is_some_and(|error| !error.contains("0123")));
     }

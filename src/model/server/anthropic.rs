@@ -61,7 +61,8 @@ pub(super) fn read(value: &Value, prompt: &Prompt) -> Result<Said, Error> {
             _ => input.to_string(),
         },
         None => {
-            let texts = blocks.iter().filter(|block| block["type"] == "text").filter_map(|block| block["text"].as_str());
+            let texts =
+                blocks.iter().filter(|block| block["type"] == "text").filter_map(|block| block["text"].as_str());
             texts.collect()
         }
     };
@@ -95,7 +96,10 @@ mod tests {
             {"type": "tool_use", "name": "review", "input": {"a": 1}}],
             "usage": {"input_tokens": 3, "cache_read_input_tokens": 4, "output_tokens": 5}});
         let said = read(&value, &prompt(json!({"type": "object"}))).unwrap();
-        assert_eq!(said, Said { text: "{\"a\":1}".into(), model: "m-1".into(), usage: Some(Usage { input: 7, output: 5 }) });
+        assert_eq!(
+            said,
+            Said { text: "{\"a\":1}".into(), model: "m-1".into(), usage: Some(Usage { input: 7, output: 5 }) }
+        );
     }
 
     #[test]
@@ -108,7 +112,9 @@ mod tests {
     #[test]
     fn no_answer_of_any_form_makes_it_fall_over() {
         let prompt = prompt(json!({"type": "object"}));
-        for value in [json!({}), json!([]), json!({"content": []}), json!({"content": "x"}), json!({"content": [null, 3]})] {
+        for value in
+            [json!({}), json!([]), json!({"content": []}), json!({"content": "x"}), json!({"content": [null, 3]})]
+        {
             assert!(matches!(read(&value, &prompt), Err(Error::BadReply(_))), "{value}");
         }
         for (reason, code) in [("max_tokens", "bad_reply"), ("refusal", "refused")] {

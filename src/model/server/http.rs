@@ -55,8 +55,7 @@ pub(super) fn post(
     for (name, value) in headers {
         request = request.header(*name, value);
     }
-    let request =
-        request.config().timeout_global(Some(left)).timeout_connect(Some(left.min(CONNECT))).build();
+    let request = request.config().timeout_global(Some(left)).timeout_connect(Some(left.min(CONNECT))).build();
     let mut response = request.send(body.as_bytes()).map_err(fault)?;
     let header = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
     let (location, retry_after) = (header("location"), header("retry-after"));

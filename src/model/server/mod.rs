@@ -96,7 +96,8 @@ pub(super) fn ask(shape: Shape, settings: &StageSettings, prompt: &Prompt, budge
         return Err(Error::Settings(format!("`model.model` is empty: which model is {} to use?", settings.provider)));
     }
     let address = Address::of(shape, settings)?;
-    let call = Call { shape, settings, prompt, budget, address: &address, deadline: Instant::now() + allowed(settings) };
+    let call =
+        Call { shape, settings, prompt, budget, address: &address, deadline: Instant::now() + allowed(settings) };
     call.run()
 }
 
@@ -230,7 +231,8 @@ impl Call<'_> {
             },
             300..=399 => {
                 let to = answer.location.as_deref().map(|to| format!(" to {to}")).unwrap_or_default();
-                let why = format!("{status} from {}: it redirects{to}, and redirects are not followed", self.address.host);
+                let why =
+                    format!("{status} from {}: it redirects{to}, and redirects are not followed", self.address.host);
                 Tried::Ended(Error::Refused(self.clean(&why)))
             }
             // A server may repeat the key, or parts of it, in these words.

@@ -100,7 +100,9 @@ fn text(content: &Value) -> String {
         Value::Array(parts) => {
             let texts = parts.iter().filter_map(|part| match part {
                 Value::String(text) => Some(text.as_str()),
-                part => part["text"].as_str().filter(|_| !matches!(part["type"].as_str(), Some("thinking" | "reasoning"))),
+                part => {
+                    part["text"].as_str().filter(|_| !matches!(part["type"].as_str(), Some("thinking" | "reasoning")))
+                }
             });
             texts.collect()
         }
@@ -134,9 +136,15 @@ mod tests {
 
     #[test]
     fn no_answer_of_any_form_makes_it_fall_over() {
-        for value in [json!({}), json!([]), json!({"choices": []}), json!({"choices": [null]}), json!({"choices": 3}),
-            json!({"choices": [{"message": null}]}), json!({"choices": [{"message": {"content": null}}]})]
-        {
+        for value in [
+            json!({}),
+            json!([]),
+            json!({"choices": []}),
+            json!({"choices": [null]}),
+            json!({"choices": 3}),
+            json!({"choices": [{"message": null}]}),
+            json!({"choices": [{"message": {"content": null}}]}),
+        ] {
             assert!(matches!(read(&value), Err(Error::BadReply(_))), "{value}");
         }
     }
