@@ -283,7 +283,8 @@ fn keep_marks(desk: &mut Desk, wiki: &Wiki, run: &Run, marks: &BTreeMap<String, 
         staged.filter_map(|made| Some((made.id.clone(), *marks.get(&made.id)?))).collect();
     if fresh.values().any(|marks| *marks != UNMARKED) {
         desk.view = View::load(wiki, Cache::Use)?;
-        proposal::marks::keep(&wiki.repo, &desk.view, &run.id, &fresh)?;
+        // What cannot be kept is lost to the drain alone: a person decides then.
+        let _ = proposal::marks::keep(&wiki.repo, &desk.view, &run.id, &fresh);
     }
     Ok(())
 }
