@@ -182,6 +182,7 @@ impl Index {
             .filter(|found| covers(found.path.as_ref()))
             .filter_map(|found| Some((found.path, file(found.entry)?)))
             .collect();
+        let pages = wiki.repo.in_pack_order(pages, |(_, oid)| *oid);
         let mut index = Index { tree, files: Vec::new(), parts: Vec::new() };
         index.add(segments(&wiki.repo, &pages)?);
         Ok(index)
@@ -272,7 +273,7 @@ fn segments(repo: &Repo, pages: &[(BString, Oid)]) -> git::Result<Vec<Vec<u8>>> 
         let next = &next;
         let workers: Vec<_> = (0..threads)
             .map(|_| {
-                let repo = repo.clone();
+                let repo = repo.for_one_pass();
                 scope.spawn(move || take_pages(&repo, pages, next))
             })
             .collect();
@@ -290,10 +291,12 @@ fn take_pages(repo: &Repo, pages: &[(BString, Oid)], next: &AtomicUsize) -> git:
     let layout = Layout::default();
     let mut done = Vec::new();
     let mut builder = Builder::default();
+    let mut bytes = Vec::new();
     loop {
         let from = next.fetch_add(HANDFUL, Ordering::Relaxed).min(pages.len());
         for (path, oid) in &pages[from..pages.len().min(from + HANDFUL)] {
-            builder.add(&Page::read(path.as_ref(), &repo.blob(*oid)?, &layout, ""), oid.as_bytes());
+            repo.blob_into(*oid, &mut bytes)?;
+            builder.add(&Page::read(path.as_ref(), &bytes, &layout, ""), oid.as_bytes());
         }
         let last = from == pages.len();
         if builder.len() > 0 && (last || builder.len() >= MOST_PAGES || builder.text() >= MOST_TEXT) {
