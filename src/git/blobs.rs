@@ -33,21 +33,14 @@ impl Repo {
     }
 
     /// Sorts things by where their blobs stand in packs; those that stand in none keep their order, at the end.
-    pub fn in_pack_order<T>(&self, things: Vec<T>, blob: impl Fn(&T) -> Oid) -> Vec<T> {
-        let packs: Vec<_> = self
-            .largest_packs()
-            .into_iter()
-            .filter_map(|path| index::File::at(path, self.inner.object_hash()).ok())
-            .collect();
-        let place = |thing: &T| {
+    pub fn sort_as_packed<T>(&self, things: &mut [T], blob: impl Fn(&T) -> Oid) {
+        let hash = self.inner.object_hash();
+        let packs: Vec<_> = self.largest_packs().iter().filter_map(|path| index::File::at(path, hash).ok()).collect();
+        things.sort_by_cached_key(|thing| {
             let oid = blob(thing);
-            let places = packs.iter().enumerate();
-            let found = places.filter_map(|(n, pack)| Some((n, pack.pack_offset_at_index(pack.lookup(oid)?)))).next();
-            found.unwrap_or((usize::MAX, 0))
-        };
-        let mut things: Vec<_> = things.into_iter().map(|thing| (place(&thing), thing)).collect();
-        things.sort_by_key(|(place, _)| *place);
-        things.into_iter().map(|(_, thing)| thing).collect()
+            let place = |(n, pack): (usize, &index::File)| Some((n, pack.pack_offset_at_index(pack.lookup(oid)?)));
+            packs.iter().enumerate().find_map(place).unwrap_or((usize::MAX, 0))
+        });
     }
 
     /// The indexes of this repository's packs, the largest first. What alternates hold is left to chance.
