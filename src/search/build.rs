@@ -15,8 +15,12 @@ const APART: u32 = 8;
 /// Stands among words where a text ends.
 const END: u32 = u32::MAX;
 
+/// How many new words a page brings along, about, and how many words and bytes of a record there are to it.
+const NEW_WORDS: usize = 12;
+const WORDS: usize = 128;
+const RECORD: usize = 256;
+
 /// Collects pages.
-#[derive(Default)]
 pub(super) struct Builder {
     terms: Names,
     /// Words that were met before: taking one apart costs more than finding it.
@@ -49,6 +53,22 @@ struct Known {
 type Standing = (u32, u32);
 
 impl Builder {
+    /// For about so many pages.
+    pub fn with_room(pages: usize) -> Builder {
+        Builder {
+            terms: Names::with_room(pages * NEW_WORDS),
+            words: Names::with_room(pages * NEW_WORDS),
+            known: Vec::with_capacity(pages * NEW_WORDS),
+            parts: Vec::with_capacity(pages * NEW_WORDS * 4),
+            split: Split::default(),
+            tokens: Vec::with_capacity(pages * WORDS),
+            ends: Vec::with_capacity(pages),
+            records: Vec::with_capacity(pages * RECORD),
+            starts: Vec::with_capacity(pages * 4),
+            text: 0,
+        }
+    }
+
     /// How many pages it holds.
     pub fn len(&self) -> usize {
         self.ends.len()
@@ -106,7 +126,7 @@ impl Builder {
         let mut blocks = Vec::new();
         let mut names = Vec::new();
         let mut postings = Vec::with_capacity(sorted.len() * 2);
-        let mut before = "";
+        let mut before: &[u8] = &[];
         for (n, &id) in order.iter().enumerate() {
             let term = self.terms.name(id);
             let mut shared = 0;
@@ -114,10 +134,10 @@ impl Builder {
                 blocks.extend_from_slice(&(names.len() as u32).to_le_bytes());
                 put_number(&mut names, postings.len() as u32);
             } else {
-                shared = before.bytes().zip(term.bytes()).take_while(|(a, b)| a == b).count();
+                shared = before.iter().zip(term).take_while(|(a, b)| a == b).count();
                 put_number(&mut names, shared as u32);
             }
-            put_text(&mut names, &term.as_bytes()[shared..]);
+            put_text(&mut names, &term[shared..]);
             let start = postings.len();
             let from = if id == 0 { 0 } else { ends[id as usize - 1] };
             put_postings(&mut postings, &sorted[from..ends[id as usize]]);

@@ -311,7 +311,8 @@ fn take_pages(repo: &Repo, queue: &Queue<'_>) -> git::Result<Vec<Vec<u8>>> {
     // Which folder makes which kind is looked up when somebody asks: settings may change without the tree.
     let layout = Layout::default();
     let mut done = Vec::new();
-    let mut builder = Builder::default();
+    let room = (queue.pages.len() / queue.threads).min(MOST_PAGES);
+    let mut builder = Builder::with_room(room);
     let mut bytes = Vec::new();
     loop {
         let pages = queue.take();
@@ -319,7 +320,7 @@ fn take_pages(repo: &Repo, queue: &Queue<'_>) -> git::Result<Vec<Vec<u8>>> {
             repo.blob_into(*oid, &mut bytes)?;
             builder.add(&Page::read(path.as_ref(), &bytes, &layout, ""), oid.as_bytes());
             if builder.len() >= MOST_PAGES || builder.text() >= MOST_TEXT {
-                done.push(std::mem::take(&mut builder).finish());
+                done.push(std::mem::replace(&mut builder, Builder::with_room(room)).finish());
             }
         }
         if pages.is_empty() {
