@@ -74,7 +74,7 @@ pub(super) fn read(page: &[u8], block: &Block) -> Frontmatter {
 /// What the parser makes of a text.
 fn parsed(text: &str) -> Frontmatter {
     match yaml::parse(text) {
-        Ok(Value::Object(map)) => from_values(map),
+        Ok(Value::Object(map)) => from_values(map.into_iter().collect()),
         Ok(Value::Null) => Frontmatter::default(),
         Ok(_) => faulty(text, "the frontmatter is not a list of `key: value` lines".into(), 1, 1),
         Err(fault) => faulty(text, fault.message, fault.line, fault.column),
@@ -103,7 +103,7 @@ fn protect(front: &mut Frontmatter, key: &str, value: &Value) {
     }
 }
 
-fn from_values(values: impl IntoIterator<Item = (String, Value)>) -> Frontmatter {
+fn from_values(values: Vec<(String, Value)>) -> Frontmatter {
     let mut front = Frontmatter::default();
     let mut kind = None;
     for (key, value) in values {
