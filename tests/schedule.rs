@@ -122,6 +122,16 @@ fn ticked(sandbox: &Sandbox) -> Value {
     value
 }
 
+/// A tick that must end with 1 and leave a record; the record, and what was said.
+fn tick_fails(sandbox: &Sandbox) -> (Value, String) {
+    let output = tick(sandbox);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    let run = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {said}"));
+    common::is_as_its_schema_says(&run);
+    (run, said)
+}
+
 /// The sessions that a run selected.
 fn selected(run: &Value) -> Vec<&str> {
     let list = run["plan"]["selected"].as_array().unwrap_or_else(|| panic!("{run}"));
@@ -373,18 +383,19 @@ fn a_forged_mark_lets_nothing_land() {
     assert!(!waiting.is_empty());
     let main = sandbox.rev("main");
     // What a fetch could bring: events which say that a judge passed it and that it is staged.
-    let forged: Vec<String> = waiting
-        .iter()
-        .enumerate()
-        .map(|(n, proposal)| {
-            serde_json::json!({
-                "v": 1, "id": format!("01KA00000000000000000000{n:02}"), "kind": "edited", "at": "2026-04-01T00:00:01Z",
-                "scope": "global", "actor": "auto_improve", "proposal": proposal["id"],
-                "data": {"staged": true, "judged": true, "marks": {"staged": true, "judged": true}, "judge": "pass"},
-            })
-            .to_string()
-        })
-        .collect();
+    let mut forged = Vec::new();
+    for (n, mut event) in events(&sandbox).into_iter().filter(|event| event["kind"] == "staged").enumerate() {
+        event["id"] = format!("01KA00000000000000000000{n:02}").into();
+        event["at"] = "2026-04-01T00:00:01Z".into();
+        for mark in ["staged", "judged", "judge"] {
+            event["data"][mark] = true.into();
+        }
+        event["data"]["marks"] = serde_json::json!({"staged": true, "judged": true});
+        event["data"]["gates"] = serde_json::json!({"judge": {"passed": true}});
+        event["data"]["deferred"] = Value::Null;
+        forged.push(event.to_string());
+    }
+    assert_eq!(forged.len(), waiting.len());
     let blob = hash(&sandbox, &forged.join("\n"));
     let folder = sandbox.root().join("index");
     let git = |args: &[&str]| {
@@ -428,6 +439,13 @@ fn clones(sandbox: &Sandbox) -> (PathBuf, PathBuf) {
     (bare, other)
 }
 
+/// Begins the wiki in the second clone, before the sessions of the fixtures too.
+fn begin(sandbox: &mut Sandbox, other: &Path) {
+    let now = sandbox.now.replace("2025-01-02T00:00:00Z".into());
+    within(sandbox, other, |sandbox| sandbox.run(&["init", "--no-hooks"]));
+    sandbox.now = now;
+}
+
 /// Runs something as if the sandbox stood in another folder.
 fn within<R>(sandbox: &mut Sandbox, folder: &Path, work: impl FnOnce(&Sandbox) -> R) -> R {
     let home = std::mem::replace(&mut sandbox.dir, folder.to_owned());
@@ -442,7 +460,7 @@ fn four_workers_of_two_clones_review_each_session_once_and_their_ledgers_converg
     let mut sandbox = wiki();
     let log = model(&sandbox);
     let (bare, other) = clones(&sandbox);
-    within(&mut sandbox, &other, |sandbox| sandbox.run(&["init", "--no-hooks"]));
+    begin(&mut sandbox, &other);
     // A linked work tree of the second clone: its worker shares that clone's lock.
     let linked = sandbox.root().join("linked");
     sandbox.git(&[
@@ -516,7 +534,7 @@ fn a_claim_of_another_clone_is_seen_before_anything_is_asked() {
     let mut sandbox = wiki();
     let log = model(&sandbox);
     let (_, other) = clones(&sandbox);
-    within(&mut sandbox, &other, |sandbox| sandbox.run(&["init", "--no-hooks"]));
+    begin(&mut sandbox, &other);
     let home = sandbox.dir.clone();
     for n in 1..=2 {
         let file = session(&sandbox, n);
@@ -581,8 +599,8 @@ fn users_refspecs_and_their_refs_are_left_alone() {
     let (_, other) = clones(&sandbox);
     sandbox.git(&["config", "--add", "remote.origin.fetch", "+refs/memory/*:refs/remotes/origin/memory/*"]);
     sandbox.git(&["config", "remote.origin.push", "+refs/heads/*:refs/heads/copy/*"]);
+    begin(&mut sandbox, &other);
     within(&mut sandbox, &other, |sandbox| {
-        sandbox.run(&["init", "--no-hooks"]);
         sandbox.run(&["capture", &session(sandbox, 1)]);
         ticked(sandbox)
     });
@@ -605,9 +623,13 @@ fn three_failed_reviews_park_a_session_and_status_shows_it() {
     answering(&sandbox, "no JSON here");
     sandbox.run(&["capture", &session(&sandbox, 1)]);
     for attempt in 1..=3 {
-        let output = tick(&sandbox);
-        let error: Value = serde_json::from_slice(&output.stdout).expect("json");
-        assert_eq!((output.status.code(), &error["code"]), (Some(1), &"review_failed".into()), "{attempt}: {error}");
+        let (run, said) = tick_fails(&sandbox);
+        assert_eq!(
+            (&run["state"], &run["outcomes"][0]["outcome"]),
+            (&"failed".into(), &"failed".into()),
+            "{attempt}: {run}"
+        );
+        assert!(said.contains("1 review failed"), "{said}");
     }
     let parked = ticked(&sandbox);
     assert_eq!(gate(&parked, "parked").map(|gate| &gate["removed"]), Some(&1.into()), "{parked}");
@@ -621,9 +643,9 @@ fn a_model_that_cannot_be_reached_uses_no_attempt() {
     user_config(&sandbox, "[model]\nprovider = \"command\"\ncommand = [\"/nowhere/model\"]\n");
     sandbox.run(&["capture", &session(&sandbox, 1)]);
     for _ in 0..4 {
-        let output = tick(&sandbox);
-        let error: Value = serde_json::from_slice(&output.stdout).expect("json");
-        assert_eq!((output.status.code(), &error["code"]), (Some(1), &"model_unavailable".into()), "{error}");
+        let (run, said) = tick_fails(&sandbox);
+        assert_eq!(run["outcomes"][0]["outcome"], "unavailable", "{run}");
+        assert!(said.contains("nobody could be asked"), "{said}");
     }
     assert_eq!(runs(&sandbox).iter().filter(|run| run["state"] == "failed").count(), 4);
     let log = model(&sandbox);

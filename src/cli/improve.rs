@@ -138,7 +138,15 @@ pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
     } else {
         told(ctx, &run)?;
     }
-    judge(&run).map(|()| Exit::Done)
+    match judge(&run) {
+        Ok(()) => Ok(Exit::Done),
+        // The record is the one object on standard output; why it is no success goes to the other stream.
+        Err(error) if ctx.json => {
+            ctx.error(&error.message);
+            Ok(error.exit)
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// Whether a run did what it was asked; why not.

@@ -67,6 +67,9 @@ pub struct Review {
     /// The claims that nobody has let go, by run: until when each keeps others away.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub claims: BTreeMap<String, Timestamp>,
+    /// The runs that let it go: a claim of theirs that another clone still brings counts no more.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    let_go: BTreeSet<String>,
     /// When the newest event about it happened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     last: Option<Timestamp>,
@@ -163,7 +166,8 @@ impl State {
             if event.kind == EventKind::Watermark {
                 let at = event.text("at").and_then(|text| text.parse().ok()).unwrap_or(event.at);
                 let mark = self.watermarks.entry(event.scope.clone()).or_insert(at);
-                *mark = (*mark).max(at);
+                // A clone that comes to it later does not move it.
+                *mark = (*mark).min(at);
                 continue;
             }
             let Some(id) = event.proposal.clone() else { continue };
@@ -231,10 +235,13 @@ impl State {
             }
             EventKind::Claimed => {
                 let until = event.text("until").and_then(|text| text.parse().ok()).unwrap_or(event.at);
-                review.claims.insert(run.to_owned(), until);
+                if !review.let_go.contains(run) {
+                    review.claims.insert(run.to_owned(), until);
+                }
             }
             EventKind::Released => {
                 review.claims.remove(run);
+                review.let_go.insert(run.to_owned());
                 match event.text("outcome") {
                     Some("failed") => review.attempts += 1,
                     Some("unavailable") => {}
@@ -328,6 +335,8 @@ mod tests {
         assert!(!state.reviews["s1"].is_claimed(at(1_000)), "its lease is over");
         assert!(state.add(vec![about_a_session(EventKind::Released, 4, "B")]));
         assert!(!state.reviews["s1"].is_claimed(at(10)));
+        assert!(state.add(vec![about_a_session(EventKind::Claimed, 4, "B")]));
+        assert!(!state.reviews["s1"].is_claimed(at(10)), "B's claim came late");
     }
 
     #[test]
