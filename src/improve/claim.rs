@@ -13,15 +13,13 @@ use super::plan::{Plan, Selected};
 use super::run::{Run, Trigger, plural};
 use crate::git::{self, Oid, Pushed, fault};
 use crate::ledger::{self, Append, Event, EventKind};
+use crate::model::{Models, Stage};
 use crate::proposal::stage::AUTO_IMPROVE;
 use crate::wiki::Wiki;
 
 /// How long a claim keeps other runs away from a session whose run says nothing more, without the time that asking
 /// models about it and those before it may take.
 const LEASE: Duration = Duration::from_secs(600);
-
-/// Calls that one session may need: its review, and those of the gates.
-const CALLS: u32 = 3;
 
 /// How often a lost race is run again.
 const ROUNDS: u32 = 20;
@@ -56,7 +54,7 @@ pub(super) fn take(
     }
     let abroad = Abroad::of(wiki)?;
     for round in 0..ROUNDS {
-        let base = abroad.pull(wiki)?;
+        let (_, base) = abroad.pull(wiki)?;
         run.plan = look()?;
         run.skipped = run.plan.skipped.clone();
         journal.write(run)?;
@@ -83,8 +81,9 @@ pub(super) fn take(
 pub(super) fn publish(wiki: &Wiki) -> Result<(), Error> {
     let abroad = Abroad::of(wiki)?;
     for round in 0..ROUNDS {
-        let Some(tip) = abroad.pull(wiki)? else { return Ok(()) };
-        if wiki.repo.reference(&abroad.tracking)? == Some(tip) || abroad.push(wiki, tip)? == Pushed::Done {
+        let (theirs, ours) = abroad.pull(wiki)?;
+        let Some(tip) = ours.filter(|_| ours != theirs) else { return Ok(()) };
+        if abroad.push(wiki, tip)? == Pushed::Done {
             return Ok(());
         }
         std::thread::sleep(pause(round));
@@ -107,12 +106,14 @@ impl<'a> Abroad<'a> {
         Ok(Abroad { remote, tracking: format!("refs/memory-remotes/{remote}/log") })
     }
 
-    /// Fetches the remote's ledger and merges it; returns the tip of ours.
-    fn pull(&self, wiki: &Wiki) -> Result<Option<Oid>, Error> {
-        match wiki.repo.fetch(self.remote, ledger::REF, &self.tracking).map_err(unreachable)? {
-            Some(theirs) => Ok(Some(ledger::join(&wiki.repo, theirs)?)),
-            None => Ok(wiki.repo.reference(ledger::REF)?),
-        }
+    /// Fetches the remote's ledger and merges it; returns its tip and that of ours.
+    fn pull(&self, wiki: &Wiki) -> Result<(Option<Oid>, Option<Oid>), Error> {
+        let theirs = wiki.repo.fetch(self.remote, ledger::REF, &self.tracking).map_err(unreachable)?;
+        let ours = match theirs {
+            Some(theirs) => Some(ledger::join(&wiki.repo, theirs)?),
+            None => wiki.repo.reference(ledger::REF)?,
+        };
+        Ok((theirs, ours))
     }
 
     fn push(&self, wiki: &Wiki, commit: Oid) -> Result<Pushed, Error> {
@@ -141,14 +142,12 @@ fn claims(wiki: &Wiki, run: &Run) -> Option<Append> {
     (!events.is_empty()).then_some(Append { subject, events, files: Vec::new() })
 }
 
-/// Long enough for all of it: the last session waits for those before it.
+/// Long enough for all of it: the last session waits for those before it, and each may meet every model.
 fn lease(wiki: &Wiki, sessions: usize) -> Duration {
-    let model = &wiki.config.settings.model;
-    if model.provider == "builtin" {
-        return LEASE;
-    }
-    let each = Duration::from_secs(model.timeout_secs.min(3_600)) * CALLS;
-    LEASE + each * u32::try_from(sessions.min(1_000)).unwrap_or(1_000)
+    let models = Models::new(&wiki.config.settings.model, wiki.repo.memory_dir());
+    let asked = Stage::ALL.into_iter().filter(|stage| models.has(*stage));
+    let each: u64 = asked.map(|stage| models.stage(stage).timeout_secs.min(3_600)).sum();
+    LEASE + Duration::from_secs(each) * u32::try_from(sessions.min(1_000)).unwrap_or(1_000)
 }
 
 /// The event that lets go what was claimed, with how it ended.

@@ -50,7 +50,8 @@ pub fn outcome(outcome: &Outcome) -> String {
         other => other,
     };
     match &outcome.reason {
-        Some(reason) => format!("{words}: {}", reason.replace('_', " ")),
+        Some(reason) if outcome.outcome == "skipped" => format!("{words}: {}", reason.replace('_', " ")),
+        Some(reason) => format!("{words}: {reason}"),
         None => words.to_owned(),
     }
 }
