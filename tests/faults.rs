@@ -203,10 +203,12 @@ fn improve_survives_a_kill_at_every_point() {
         "ledger.before",
         "refs.after",
         "improve.after-claim",
+        "improve.before-stage",
         "stage.before-ledger",
         "stage.after-ledger",
         "improve.after-stage",
         "improve.before-record",
+        "improve.after-record",
     ] {
         let mut sandbox = wiki_with_a_session();
         dies(&sandbox, point, &["improve"]);

@@ -4,10 +4,12 @@ use std::io::Write;
 
 use super::{Cell, CliError, Context, Exit, Meaning, Result, Table, shown, shown_lines};
 use crate::feedback::spool;
+use crate::improve::plan::PlanError;
 use crate::improve::run::{RunState, plural};
-use crate::improve::{self, Request, Run, Trigger};
+use crate::improve::{self, Request, Run, Trigger, report, strategy, tick};
 use crate::ledger::queue;
 use crate::proposal::materialize;
+use crate::report::brief;
 use crate::wiki::Wiki;
 
 /// Review captured sessions, and propose what they teach.
@@ -30,6 +32,17 @@ pub struct Args {
     #[arg(long, value_name = "N")]
     max_sessions: Option<usize>,
 
+    /// Which lanes run and how; by default what improve.strategy says
+    #[arg(long, value_name = "NAME")]
+    strategy: Option<String>,
+
+    /// What sets this run off; all but `manual` go by the rules for machines that work by themselves
+    ///
+    /// `schedule` (for cron, timers and CI) does nothing while the last tick is younger than scheduler.interval_secs;
+    /// `session-start` completes what dead runs left and keeps memory.md, and reviews nothing.
+    #[arg(long, value_name = "TRIGGER", default_value = "manual")]
+    trigger: SetOff,
+
     /// Say what would be looked at and why; write nothing at all
     #[arg(long)]
     dry_run: bool,
@@ -44,20 +57,55 @@ pub struct Args {
     skip_if_locked: bool,
 }
 
+/// What can set a run off from the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum SetOff {
+    Manual,
+    Schedule,
+    PostCommit,
+    SessionStart,
+}
+
+impl SetOff {
+    fn trigger(self) -> Trigger {
+        match self {
+            SetOff::Manual => Trigger::Manual,
+            SetOff::Schedule => Trigger::Schedule,
+            SetOff::PostCommit => Trigger::PostCommit,
+            SetOff::SessionStart => Trigger::SessionStart,
+        }
+    }
+}
+
 pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
     let mut wiki = ctx.wiki()?;
     if let Some(scope) = &ctx.scope {
         wiki.scope(Some(scope))?;
     }
+    let trigger = args.trigger.trigger();
+    if !trigger.is_asked() && (args.all || !args.session.is_empty()) {
+        let message =
+            format!("--session and --all are for a person's own runs, not for --trigger {}", trigger.as_str());
+        return Err(CliError::refused("not_manual", message).hint("leave --trigger out"));
+    }
     let request = Request {
-        trigger: Trigger::Manual,
+        trigger,
         sessions: args.session,
         all: args.all,
         max_sessions: args.max_sessions,
         scope: ctx.scope.clone(),
+        strategy: args.strategy,
     };
     if args.print_prompt {
         return print_prompt(ctx, &wiki, &request);
+    }
+    if trigger == Trigger::SessionStart {
+        return session_start(ctx, &wiki, args.dry_run);
+    }
+    if trigger == Trigger::Schedule
+        && let Err(why) = tick::due(&wiki.config.settings.scheduler, &wiki.repo.memory_dir())
+    {
+        return skip(ctx, why.code(), &format!("nothing is done: {why}"));
     }
     if args.dry_run {
         let run = improve::dry_run(&wiki, &request)?;
@@ -70,43 +118,96 @@ pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
     }
     let run = match improve::run(&mut wiki, &request) {
         Err(improve::Error::Locked(holder)) if args.skip_if_locked => {
-            ctx.note(format!("another run is at work ({holder}); skipped"));
-            if ctx.json {
-                ctx.print_json("skipped", &Skipped { skipped: true, reason: "locked" })?;
-            }
-            return Ok(Exit::Done);
+            return skip(ctx, "locked", &format!("another run is at work ({holder}); skipped"));
         }
         other => other?,
     };
     super::proposal::materialize(ctx);
-    let nothing_left = !run.refused.is_empty() && run.proposals.is_empty();
+    for down in &run.downgrades {
+        let why = match down.reason.as_str() {
+            "autonomy_gated" => "approval.autonomy is off",
+            _ => "approval.mode is none",
+        };
+        ctx.warn(format!("{} accepts nothing by itself ({}): {why}", down.what, down.reason));
+    }
+    if let Some(unsent) = &run.unsent {
+        ctx.warn(format!("other clones do not know of this run yet: {unsent}"));
+    }
     if ctx.json {
         ctx.print_json("run", &run)?;
     } else {
-        report(ctx, &run)?;
+        told(ctx, &run)?;
     }
-    if nothing_left {
-        return Err(CliError::refused(
-            "all_refused",
-            format!("every candidate was refused ({})", plural(run.refused.len(), "candidate")),
-        )
-        .hint(format!("`git memory run show {}` says why", run.id)));
+    match judge(&run) {
+        Ok(()) => Ok(Exit::Done),
+        // The record is the one object on standard output; why it is no success goes to the other stream.
+        Err(error) if ctx.json => {
+            ctx.error(&error.message);
+            Ok(error.exit)
+        }
+        Err(error) => Err(error),
     }
-    if let Some((call, why)) = run.failed_calls().next() {
-        let what = format!("the review of {} failed: {}", shown(call.subject()), shown(why));
-        return Err(
-            CliError::refused("review_failed", what).hint(format!("`git memory run show {}` has it all", run.id))
-        );
+}
+
+/// Whether a run did what it was asked; why not.
+fn judge(run: &Run) -> Result<()> {
+    let hint = format!("`git memory run show {}` says why", run.id);
+    if run.state == RunState::BudgetExhausted {
+        let why = run.error.clone().unwrap_or_default();
+        return Err(CliError::refused("budget_exhausted", why).hint("what was not reached is tried again"));
+    }
+    let first = |outcome: &str| run.ended(&[outcome]).next().and_then(|ended| ended.reason.clone()).unwrap_or_default();
+    let failed = run.ended(&["failed"]).count();
+    if failed > 0 {
+        let message = format!("{} failed: {}", plural(failed, "review"), first("failed"));
+        return Err(CliError::refused("review_failed", message).hint(hint));
+    }
+    let away = run.ended(&["unavailable"]).count();
+    if away > 0 {
+        let message = format!("nobody could be asked about {}: {}", plural(away, "session"), first("unavailable"));
+        return Err(CliError::refused("model_unavailable", message).hint("they are tried again; no attempt is used up"));
+    }
+    if !run.refused.is_empty() && run.proposals.is_empty() {
+        let message = format!("every candidate was refused ({})", plural(run.refused.len(), "candidate"));
+        return Err(CliError::refused("all_refused", message).hint(hint));
+    }
+    Ok(())
+}
+
+/// Nothing is done, which is no failure; says why.
+fn skip(ctx: &Context, reason: &'static str, words: &str) -> Result<Exit> {
+    ctx.note(words);
+    if ctx.json {
+        ctx.print_json("skipped", &Skipped { skipped: true, reason })?;
     }
     Ok(Exit::Done)
 }
 
-/// What `--skip-if-locked` prints when it skips.
+/// A session of an agent begins: what dead runs left is completed, and memory.md is kept.
+fn session_start(ctx: &Context, wiki: &Wiki, dry_run: bool) -> Result<Exit> {
+    if dry_run {
+        return skip(ctx, "session_start", "session-start plans no review");
+    }
+    let recovered = match improve::recover(wiki) {
+        Err(improve::Error::Locked(holder)) => {
+            return skip(ctx, "locked", &format!("a run is at work ({holder}); nothing to complete"));
+        }
+        other => other?,
+    };
+    let scope = crate::search::scope_here(wiki, &ctx.dir, ctx.scope.as_deref(), false)?;
+    let brief = brief::brief(wiki, scope.as_deref(), brief::GLOBAL_LIMIT)?;
+    for trouble in brief::keep(wiki, &brief).trouble {
+        ctx.warn(trouble);
+    }
+    skip(ctx, "session_start", &format!("{} completed; memory.md is kept", plural(recovered, "dead run")))
+}
+
+/// What is printed when nothing is done.
 #[derive(Debug, serde::Serialize, schemars::JsonSchema)]
 pub struct Skipped {
     /// Always true.
     skipped: bool,
-    /// `locked`.
+    /// `locked`, `disabled`, `too_soon`, `session_start`.
     reason: &'static str,
 }
 
@@ -140,6 +241,9 @@ fn plan(ctx: &Context, run: &Run) -> Result<()> {
         counts.effective,
         shown(&plan.snapshot.branch),
     )?;
+    if run.strategy != strategy::DEFAULT {
+        writeln!(out, "strategy {}", shown(&run.strategy))?;
+    }
     let mut table = Table::new();
     for selected in &plan.selected {
         table.row([
@@ -155,17 +259,34 @@ fn plan(ctx: &Context, run: &Run) -> Result<()> {
     for gate in &plan.gates {
         writeln!(out, "left out {} ({}): {}", gate.removed, gate.name.replace('_', " "), gate.reason)?;
     }
-    for lane in &plan.lanes {
-        writeln!(out, "lane {} by {}", lane.name, shown(&lane.provider))?;
+    for lane in plan.lanes.iter().filter(|lane| lane.enabled) {
+        match &lane.unavailable {
+            Some(why) => writeln!(out, "lane {} does not run: {}", lane.name, shown(why))?,
+            None => {
+                let model = lane.model.as_deref().map(|model| format!("/{}", shown(model))).unwrap_or_default();
+                writeln!(out, "lane {} by {}{model}", lane.name, shown(&lane.provider))?;
+            }
+        }
+    }
+    let triage = &plan.triage;
+    match &triage.reason {
+        Some(why) => writeln!(out, "triage would accept and only queues: {}", why.replace('_', " "))?,
+        None if triage.effective != strategy::TriageMode::Off => {
+            writeln!(out, "triage {}, at most {}", triage.effective.as_str(), triage.cap)?;
+        }
+        None => {}
+    }
+    if plan.sync.claims {
+        writeln!(out, "claims go through {}", shown(plan.sync.remote.as_deref().unwrap_or("no remote")))?;
     }
     writeln!(out, "nothing was written")?;
     out.finish()
 }
 
-fn report(ctx: &Context, run: &Run) -> Result<()> {
+fn told(ctx: &Context, run: &Run) -> Result<()> {
     let mut out = ctx.out();
-    if run.calls.is_empty() && run.skipped.is_empty() && run.proposals.is_empty() {
-        writeln!(out, "nothing to review: no session that no run has looked at")?;
+    if run.outcomes.is_empty() && run.skipped.is_empty() && run.proposals.is_empty() {
+        writeln!(out, "{}", nothing(run))?;
         return out.finish();
     }
     writeln!(out, "{}", run.summary())?;
@@ -192,6 +313,12 @@ fn report(ctx: &Context, run: &Run) -> Result<()> {
     for skip in &run.skipped {
         writeln!(out, "passed over {}: {}", shown(&skip.session), skip.reason.replace('_', " "))?;
     }
+    for ended in run.ended(&["failed", "unavailable", "let_go", "gone"]) {
+        writeln!(out, "{} {}", shown(&ended.subject), shown(&report::outcome(ended)))?;
+    }
+    for (id, reason) in &run.waiting {
+        writeln!(out, "{} waits: {}", ctx.paint(Meaning::Id, &id[..id.len().min(8)]), shown(reason))?;
+    }
     out.finish()?;
     let waiting = run.count(&["staged", "reopened"]);
     if waiting > 0 {
@@ -199,6 +326,16 @@ fn report(ctx: &Context, run: &Run) -> Result<()> {
         ctx.hint(format!("decide on {they} with `git memory review`, or `git memory accept <id>`"));
     }
     Ok(())
+}
+
+/// Why nothing was looked at, as the gates say.
+fn nothing(run: &Run) -> String {
+    let left_out = run.plan.gates.iter().filter(|gate| gate.name != "seen");
+    let why: Vec<String> = left_out.map(|gate| format!("{} left out, {}", gate.removed, gate.reason)).collect();
+    if why.is_empty() {
+        return "nothing to review: no session that no run has looked at".to_owned();
+    }
+    format!("nothing to review: {}", why.join("; "))
 }
 
 /// What the worker does with what the hooks queued: the capture's and the commits' sessions, under the rules that
@@ -210,8 +347,7 @@ pub(super) fn worker_pass(wiki: &Wiki, _queued: &[queue::Queued]) -> Result<(), 
     if !scheduler.enabled || scheduler.interval_secs == 0 {
         return Ok(());
     }
-    let request =
-        Request { trigger: Trigger::PostCommit, sessions: Vec::new(), all: false, max_sessions: None, scope: None };
+    let request = Request { trigger: Trigger::PostCommit, ..Request::default() };
     let run = improve::run_locked(&mut wiki.clone(), &request).map_err(|error| error.to_string())?;
     materialize::refresh(wiki)?;
     match run.state {
@@ -225,7 +361,8 @@ impl From<improve::Error> for CliError {
         match error {
             improve::Error::Git(error) => error.into(),
             improve::Error::Proposal(error) => error.into(),
-            improve::Error::Plan(error) => {
+            improve::Error::Plan(PlanError::Git(error)) => error.into(),
+            improve::Error::Plan(PlanError::NoSession(_)) => {
                 CliError::refused("unknown_session", error.to_string()).hint("`git memory session list` shows the ids")
             }
             improve::Error::Locked(_) => CliError::new(Exit::Busy, "busy", error.to_string())
@@ -233,6 +370,14 @@ impl From<improve::Error> for CliError {
             improve::Error::Journal(_) => CliError::fatal("io", error.to_string()),
             improve::Error::Settings(_) => CliError::new(Exit::Config, "config", error.to_string()),
             improve::Error::Untrusted(error) => error.into(),
+            improve::Error::Strategy(strategy::Error::Unknown { .. }) => {
+                CliError::refused("unknown_strategy", error.to_string())
+            }
+            improve::Error::Strategy(strategy::Error::File { .. }) => {
+                CliError::new(Exit::Config, "config", error.to_string())
+            }
+            improve::Error::Remote(_) => CliError::refused("remote_unreachable", error.to_string())
+                .hint("the next tick tries again; `git memory run list` has it on record"),
         }
     }
 }

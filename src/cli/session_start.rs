@@ -8,6 +8,7 @@ use serde::Deserialize;
 use super::{Context, Exit, Result};
 use crate::agent::{hook, log};
 use crate::git::{self, Repo};
+use crate::improve;
 use crate::report::brief::{self, Brief};
 use crate::search;
 use crate::wiki::scope::GLOBAL;
@@ -85,11 +86,14 @@ fn answer(ctx: &Context, global_limit: usize) {
     let folder: &Path = named.map_or(&ctx.dir, |folder| folder);
     let Ok(repo) = Repo::above(folder) else { return };
     let memory = repo.memory_dir();
-    let brief = match Wiki::named_by(repo) {
-        Ok(wiki) => told_of(&wiki, folder, global_limit).map_err(|error| error.to_string()),
+    let wiki = match Wiki::named_by(repo) {
         Err(OpenError::NoWiki { .. }) => return,
-        Err(error) => Err(error.to_string()),
+        wiki => wiki.map_err(|error| error.to_string()),
     };
+    let brief = wiki
+        .as_ref()
+        .map_err(Clone::clone)
+        .and_then(|wiki| told_of(wiki, folder, global_limit).map_err(|error| error.to_string()));
     match brief {
         Err(error) => log::note(&memory, &format!("session-start: {error}")),
         Ok(brief) => {
@@ -101,5 +105,11 @@ fn answer(ctx: &Context, global_limit: usize) {
             let mut out = ctx.out();
             let _ = writeln!(out, "{text}").and_then(|()| out.flush());
         }
+    }
+    if let Ok(wiki) = wiki
+        && let Err(error) = improve::recover(&wiki)
+        && !matches!(error, improve::Error::Locked(_))
+    {
+        log::note(&memory, &format!("session-start: {error}"));
     }
 }

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::lanes::{Bench, End};
 use super::prompts::sha256;
 use super::run::{Call, Response};
+use crate::git::fault;
 use crate::model::{self, Prompt, Stage, first_json};
 use crate::session::Redactor;
 
@@ -29,19 +30,26 @@ pub struct Asked {
 /// Asks the model of a stage once. `call` says what it is about and what was read.
 pub fn ask(bench: &Bench<'_>, stage: Stage, prompt: &Prompt, call: Call) -> Asked {
     let settings = bench.models.stage(stage);
-    let mut call = Call { provider: settings.provider.clone(), prompt_sha256: Some(prompt.sha256()), ..call };
+    let hash = prompt.sha256();
+    let mut call = Call { provider: settings.provider.clone(), prompt_sha256: Some(hash.clone()), ..call };
+    // A run that died after this very question has paid for the answer.
+    if let Some(text) = bench.journal.and_then(|journal| journal.unused(&hash)) {
+        call.model = Some(settings.model.clone()).filter(|model| !model.is_empty());
+        return answered(bench, call, text);
+    }
+    if let Some(Err(error)) = bench.journal.map(|journal| journal.asking(&call)) {
+        let why = format!("the run's journal cannot be written: {error}");
+        call.error = Some(why.clone());
+        return Asked { call, response: None, value: Err(End::Unavailable(why)), text: None };
+    }
+    fault::point("improve.before-call");
     match bench.models.ask(stage, prompt) {
         Ok(reply) => {
             call.model = Some(reply.model).filter(|model| !model.is_empty());
             call.tokens = Some(reply.usage);
             call.ms = reply.ms;
-            let response = Response { sha256: sha256(&reply.text), bytes: reply.text.len() as u64 };
-            keep(bench, &response, &reply.text);
-            let value = first_json(&reply.text).ok_or_else(|| {
-                call.error = Some("the reply holds no JSON".into());
-                End::Failed("the reply holds no JSON".into())
-            });
-            Asked { call, response: Some(response), value, text: Some(reply.text) }
+            fault::point("improve.after-call");
+            answered(bench, call, reply.text)
         }
         Err(error) => {
             call.error = Some(format!("{}: {error}", error.code()));
@@ -56,14 +64,31 @@ pub fn ask(bench: &Bench<'_>, stage: Stage, prompt: &Prompt, call: Call) -> Aske
     }
 }
 
+/// What a reply says, which is kept first.
+fn answered(bench: &Bench<'_>, mut call: Call, text: String) -> Asked {
+    let response = Response { sha256: sha256(&text), bytes: text.len() as u64 };
+    let whole = keep(bench, &response, &text);
+    if let (Some(journal), Some(prompt), true) = (bench.journal, &call.prompt_sha256, whole) {
+        journal.kept(prompt, &response.sha256);
+    }
+    fault::point("improve.after-reply");
+    let value = first_json(&text).ok_or_else(|| {
+        call.error = Some("the reply holds no JSON".into());
+        End::Failed("the reply holds no JSON".into())
+    });
+    Asked { call, response: Some(response), value, text: Some(text) }
+}
+
 /// Keeps a reply, redacted, for its owner's eyes: `responses/<sha256>.txt`. What cannot be kept is no loss to the run.
-fn keep(bench: &Bench<'_>, response: &Response, text: &str) {
+/// Whether all of it is there.
+fn keep(bench: &Bench<'_>, response: &Response, text: &str) -> bool {
     let redact = &bench.wiki.config.settings.redact;
-    let Ok(redactor) = Redactor::new(&redact.extra_patterns, &redact.allow) else { return };
+    let Ok(redactor) = Redactor::new(&redact.extra_patterns, &redact.allow) else { return false };
     // Redacted before it is cut, so that no half of a secret stays.
     let redacted = redactor.redact(text);
     let cut = &redacted[..redacted.floor_char_boundary(MOST_KEPT)];
-    let _ = write(&bench.wiki.repo.memory_dir().join("responses"), &response.sha256, cut);
+    let kept = write(&bench.wiki.repo.memory_dir().join("responses"), &response.sha256, cut);
+    kept.is_ok() && cut.len() == redacted.len()
 }
 
 fn write(folder: &Path, name: &str, text: &str) -> std::io::Result<()> {

@@ -1,18 +1,20 @@
-//! A run, top to bottom: recover ▶ plan ▶ claim ▶ lane ▶ validate ▶ gates ▶ stage ▶ policy ▶ record.
+//! A run, top to bottom: recover ▶ plan ▶ claim ▶ lane ▶ validate ▶ gates ▶ stage ▶
+//! policy ▶ triage ▶ record.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde_json::Value;
 
-use super::gates;
 use super::journal::Journal;
 use super::lanes::{self, Bench, End};
 use super::plan::{self, Plan, PlanError, Request, Selected};
-use super::run::{Call, Made, Run, RunState, Skip, Trigger, folder};
+use super::run::{Call, Made, Outcome, Run, RunState, Skip, Trigger};
+use super::strategy::{self, Strategy};
+use super::{claim, gates, record, recover, sessions, tick, triage};
 use crate::config::trust;
 use crate::feedback::spool;
-use crate::git::{self, Lock, Locked, Person, fault};
+use crate::git::{self, Lock, Locked, Oid, Person, fault};
 use crate::ledger::{self, Append, Cache, Event, EventKind};
 use crate::model::Models;
 use crate::proposal::accept::{self, Accepted, How};
@@ -23,9 +25,6 @@ use crate::proposal::stage::{self, AUTO_IMPROVE, Draft, Staging};
 use crate::proposal::{self, Refusal, View, reject};
 use crate::session;
 use crate::wiki::Wiki;
-
-/// How long a claim keeps other runs away from a session whose run says nothing more.
-const LEASE: Duration = Duration::from_secs(600);
 
 /// Why a run could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -51,6 +50,34 @@ pub enum Error {
     /// What the committed settings name is not trusted.
     #[error(transparent)]
     Untrusted(#[from] trust::Untrusted),
+    /// The strategy cannot be used.
+    #[error(transparent)]
+    Strategy(#[from] strategy::Error),
+    /// Claims go through a remote, and it cannot be reached: nothing was reviewed.
+    #[error("nothing is reviewed, as the claims could not be pushed: {0}")]
+    Remote(String),
+}
+
+/// What a run plans on, and the plan.
+struct Look {
+    sessions: Vec<session::Stored>,
+    plan: Plan,
+}
+
+/// Reads what there is and plans: the same for a dry run and a live one.
+fn look(wiki: &Wiki, request: &Request, strategy: &Strategy, cache: Cache) -> Result<Look, Error> {
+    let state = ledger::load(&wiki.repo, cache)?;
+    let sessions = session::list(&wiki.repo)?;
+    let plan = plan::plan(wiki, &state, &sessions, request, strategy, ledger::now())?;
+    Ok(Look { sessions, plan })
+}
+
+fn strategy(wiki: &Wiki, request: &Request) -> Result<Strategy, Error> {
+    match &request.strategy {
+        Some(name) => Ok(Strategy::load(name)?),
+        None => Strategy::load(&wiki.config.settings.improve.strategy)
+            .map_err(|error| Error::Settings(format!("improve.strategy: {error}"))),
+    }
 }
 
 /// Plans a run and stops there: reads what a live run would read, writes nothing at all.
@@ -58,10 +85,9 @@ pub enum Error {
 /// # Errors
 /// When the request names what is not there, or the repository cannot be read.
 pub fn dry_run(wiki: &Wiki, request: &Request) -> Result<Run, Error> {
-    let state = ledger::load(&wiki.repo, Cache::ReadOnly)?;
-    let sessions = session::list(&wiki.repo)?;
-    let plan = plan::plan(wiki, &state, &sessions, request, ledger::now())?;
-    Ok(begin(wiki, request, plan, RunState::Planned))
+    let strategy = strategy(wiki, request)?;
+    let plan = look(wiki, request, &strategy, Cache::ReadOnly)?.plan;
+    Ok(record::begin(wiki, request, &strategy, plan, RunState::Planned))
 }
 
 /// Runs once, under the worker's lock.
@@ -69,46 +95,107 @@ pub fn dry_run(wiki: &Wiki, request: &Request) -> Result<Run, Error> {
 /// # Errors
 /// [`Error::Locked`] when another run is alive.
 pub fn run(wiki: &mut Wiki, request: &Request) -> Result<Run, Error> {
+    let _lock = lock(wiki)?;
+    run_locked(wiki, request)
+}
+
+/// The worker's lock.
+pub(super) fn lock(wiki: &Wiki) -> Result<Lock, Error> {
     match Lock::try_take(&wiki.repo.memory_dir().join("worker.lock"), "improve")? {
-        Locked::Yes(_lock) => run_locked(wiki, request),
+        Locked::Yes(lock) => Ok(lock),
         Locked::No(holder) => Err(Error::Locked(holder)),
     }
 }
 
 /// Runs once; the caller holds the worker's lock.
+///
+/// # Errors
+/// When the request or the settings cannot be used, or the repository cannot be read or written.
 pub fn run_locked(wiki: &mut Wiki, request: &Request) -> Result<Run, Error> {
-    recover(wiki)?;
+    let strategy = strategy(wiki, request)?;
+    if request.trigger == Trigger::Schedule {
+        tick::note(&wiki.repo.memory_dir());
+    }
+    recover::all(wiki)?;
     // Before anything is claimed: a person has to decide first.
     trust::review(&wiki.config.settings)?;
     // What cannot be carried over waits on, and is told of by `status`.
     let _ = spool::flush(&wiki.repo);
     wiki.refresh().map_err(Error::Git)?;
     tidy(wiki)?;
-    let state = ledger::load(&wiki.repo, Cache::Use)?;
-    let sessions = session::list(&wiki.repo)?;
-    let plan = plan::plan(wiki, &state, &sessions, request, ledger::now())?;
-    let mut run = begin(wiki, request, plan, RunState::Running);
-    run.skipped = run.plan.skipped.clone();
-    if run.plan.selected.is_empty() && run.skipped.is_empty() {
-        run.state = RunState::Committed;
-        return Ok(run);
+    if !request.trigger.is_asked() {
+        sessions::begin_scopes(wiki)?;
+    }
+    let found = look(wiki, request, &strategy, Cache::Use)?;
+    let mut run = record::begin(wiki, request, &strategy, found.plan, RunState::Running);
+    if is_idle(&run) {
+        return Ok(idle(wiki, run));
     }
     let clock = Instant::now();
+    let since = wiki.repo.reference(ledger::REF)?;
     let journal = Journal::begin(&wiki.repo.memory_dir(), &run)?;
     fault::point("improve.before-claim");
-    claim(wiki, &run)?;
-    fault::point("improve.after-claim");
-    let result = work(wiki, &mut run, &sessions, &journal);
-    run.duration_ms = u64::try_from(clock.elapsed().as_millis()).unwrap_or(u64::MAX);
-    if let Err(error) = &result {
-        run.state = RunState::Failed;
-        run.error = Some(error.to_string());
-        // What was claimed is let go, so that it does not wait for its lease to end.
-        let failed = run.plan.selected.iter().map(|selected| released(&run, selected, "failed")).collect();
-        record(wiki, &run, failed)?;
+    let plan = || Ok(look(wiki, request, &strategy, Cache::Use)?.plan);
+    let claimed = claim::take(wiki, &mut run, &journal, plan);
+    if claimed.is_ok() && is_idle(&run) {
+        // Other clones are at all of it.
+        journal.end();
+        return Ok(idle(wiki, run));
     }
+    fault::point("improve.after-claim");
+    let worked = claimed.and_then(|()| work(wiki, &mut run, &found.sessions, &journal));
+    run.duration_ms = u64::try_from(clock.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let events = match &worked {
+        Ok(()) => triage::events(&run).collect(),
+        Err(error) => {
+            let is_staged = run.state == RunState::Staged;
+            run.state = RunState::Failed;
+            run.error = Some(error.to_string());
+            if is_staged { Vec::new() } else { let_go(&mut run, error) }
+        }
+    };
+    fault::point("improve.before-record");
+    record::record(wiki, &mut run, events, since)?;
+    fault::point("improve.after-record");
     journal.end();
-    result.map(|()| run)
+    worked?;
+    exchange(wiki, &mut run);
+    Ok(run)
+}
+
+/// A run that found nothing to do leaves no record.
+fn idle(wiki: &Wiki, mut run: Run) -> Run {
+    run.state = RunState::Committed;
+    exchange(wiki, &mut run);
+    run
+}
+
+/// Where claims go through a remote, every run ends with what the clones know of each other.
+fn exchange(wiki: &Wiki, run: &mut Run) {
+    if claim::goes_abroad(wiki, run.trigger) {
+        run.unsent = claim::publish(wiki).err().map(|error| error.to_string());
+    }
+}
+
+/// Whether a run has nothing to do and nothing to say.
+fn is_idle(run: &Run) -> bool {
+    run.plan.selected.is_empty() && run.skipped.is_empty()
+}
+
+/// After an error: what was claimed is let go, so that it does not wait for its lease to end. The one that was being
+/// worked on uses an attempt; the others do not.
+fn let_go(run: &mut Run, error: &Error) -> Vec<Event> {
+    let at = match error {
+        Error::Remote(_) => usize::MAX,
+        _ => run.outcomes.len(),
+    };
+    run.outcomes.clear();
+    let mut events = Vec::new();
+    for (n, selected) in run.plan.selected.clone().iter().enumerate() {
+        let outcome = if n == at { "failed" } else { "unavailable" };
+        events.push(ended(run, selected, outcome, Some(&error.to_string())));
+    }
+    events
 }
 
 /// Everything between the claim and the record.
@@ -122,14 +209,34 @@ fn work(wiki: &mut Wiki, run: &mut Run, sessions: &[session::Stored], journal: &
     let mut drafts = stage::released(&desk, wiki)?;
     let mut events = Vec::new();
     let mut marks = BTreeMap::new();
+    let mut spent = None;
     let mut desktop = Desktop::load(wiki, &desk.view)?;
-    let bench = Bench { wiki, models: &models, sessions, view: &desk.view, state: &state, trigger: run.trigger };
+    let bench = Bench {
+        wiki,
+        models: &models,
+        sessions,
+        view: &desk.view,
+        state: &state,
+        trigger: run.trigger,
+        journal: Some(journal),
+    };
     for selected in run.plan.selected.clone() {
-        let Some(mut found) = lanes::work(&bench, &selected)? else { continue };
-        let mut event = ended(run, &selected, &found.end).with("input", found.input.take());
-        if let (End::Skipped(why), Some(session)) = (&found.end, &selected.session) {
-            run.skipped.push(Skip { session: session.clone(), reason: why.clone() });
+        if let Some(why) = &spent {
+            events.push(ended(run, &selected, "let_go", Some(why)));
+            continue;
         }
+        journal.at(selected.subject())?;
+        let Some(mut found) = lanes::work(&bench, &selected)? else {
+            events.push(ended(run, &selected, "gone", None));
+            continue;
+        };
+        let (outcome, why) = match &found.end {
+            End::Done => ("done", None),
+            End::Skipped(why) => ("skipped", Some(why)),
+            End::Failed(why) => ("failed", Some(why)),
+            End::Unavailable(why) | End::BudgetExhausted(why) => ("unavailable", Some(why)),
+        };
+        let mut event = ended(run, &selected, outcome, why).with("input", found.input.take());
         run.rejected_candidates.append(&mut found.rejected);
         let mut on_merit = Vec::new();
         let by = model_of(&found.calls);
@@ -189,9 +296,8 @@ fn work(wiki: &mut Wiki, run: &mut Run, sessions: &[session::Stored], journal: &
             event = event.with("refused", on_merit);
         }
         events.push(event);
-        if let End::BudgetExhausted(why) = &found.end {
-            run.error = Some(why.clone());
-            break;
+        if let End::BudgetExhausted(why) = found.end {
+            spent = Some(why);
         }
     }
     journal.write(run)?;
@@ -199,6 +305,7 @@ fn work(wiki: &mut Wiki, run: &mut Run, sessions: &[session::Stored], journal: &
     more.events = events;
     more.events.extend(run.plan.skipped.iter().map(|skip| skipped(run, skip, sessions)));
     more.subject = format!("run {} {}", run.id, "review");
+    fault::point("improve.before-stage");
     let outcomes = stage::stage(&mut desk, wiki, &drafts, more)?;
     fault::point("improve.after-stage");
     run.state = RunState::Staged;
@@ -206,10 +313,34 @@ fn work(wiki: &mut Wiki, run: &mut Run, sessions: &[session::Stored], journal: &
     journal.write(run)?;
     keep_marks(&mut desk, wiki, run, &marks)?;
     drop(desk);
+    run.downgrades = triage::downgrades(&run.plan.triage);
     apply_policy(wiki, run, &marks)?;
-    run.state = RunState::Committed;
-    fault::point("improve.before-record");
-    record(wiki, run, Vec::new())
+    triage::accept(wiki, run, &marks)?;
+    run.error.clone_from(&spent);
+    run.state = match (&spent, run.achieved_nothing()) {
+        (Some(_), _) => RunState::BudgetExhausted,
+        (None, true) => RunState::Failed,
+        (None, false) => RunState::Committed,
+    };
+    if run.state == RunState::Failed {
+        run.error = run.outcomes.iter().find_map(|outcome| outcome.reason.clone());
+    }
+    Ok(())
+}
+
+/// Notes what became of what was selected; the event that lets it go.
+fn ended(run: &mut Run, selected: &Selected, outcome: &str, why: Option<&String>) -> Event {
+    run.outcomes.push(Outcome {
+        subject: selected.subject().to_owned(),
+        lane: selected.lane.clone(),
+        outcome: outcome.to_owned(),
+        reason: why.cloned(),
+    });
+    if let ("skipped", Some(why), Some(session)) = (outcome, why, &selected.session) {
+        run.skipped.push(Skip { session: session.clone(), reason: why.clone() });
+    }
+    let told = if matches!(outcome, "let_go" | "gone") { "unavailable" } else { outcome };
+    claim::released(run, selected, told).with("reason", why.map(String::as_str))
 }
 
 /// `provider/model` of the lane's call, or `builtin`.
@@ -219,17 +350,6 @@ fn model_of(calls: &[Call]) -> String {
         _ => call.provider.clone(),
     };
     calls.first().map_or_else(|| "builtin".to_owned(), name)
-}
-
-/// The event that lets go what was claimed, with how it ended.
-fn ended(run: &Run, selected: &Selected, end: &End) -> Event {
-    let (outcome, why) = match end {
-        End::Done => ("done", None),
-        End::Skipped(why) => ("skipped", Some(why)),
-        End::Failed(why) => ("failed", Some(why)),
-        End::Unavailable(why) | End::BudgetExhausted(why) => ("unavailable", Some(why)),
-    };
-    released(run, selected, outcome).with("reason", why.map(String::as_str))
 }
 
 /// What later reviews hear of a refusal: those that are about what a candidate says.
@@ -329,12 +449,9 @@ fn apply_policy(wiki: &mut Wiki, run: &mut Run, marks: &BTreeMap<String, Marks>)
     match accept::accept_at(&mut desk, wiki, &allowed, &how) {
         Ok(outcomes) => {
             for (id, outcome) in outcomes {
-                let made = run.proposals.iter_mut().find(|made| made.id == id);
+                let made = run.proposals.iter().find(|made| made.id == id);
                 match (outcome, made) {
-                    (Accepted::Landed(commit), Some(made)) => {
-                        made.outcome = "accepted".into();
-                        made.detail = Some(commit.to_string());
-                    }
+                    (Accepted::Landed(commit), Some(_)) => landed(run, &id, commit),
                     (Accepted::Refused(refused), _) => run.waiting.push((id, refused.message)),
                     (Accepted::Conflicted { reason, .. }, _) => run.waiting.push((id, reason)),
                     _ => {}
@@ -347,44 +464,12 @@ fn apply_policy(wiki: &mut Wiki, run: &mut Run, marks: &BTreeMap<String, Marks>)
     Ok(())
 }
 
-/// Finishes or abandons what dead processes left behind.
-fn recover(wiki: &Wiki) -> Result<(), Error> {
-    for (journal, mut run) in Journal::left_behind(&wiki.repo.memory_dir()) {
-        let recorded = ledger::file(&wiki.repo, &format!("{}/run.json", folder(&run)))?.is_some();
-        if !recorded {
-            let mut events = Vec::new();
-            if run.state == RunState::Running {
-                // Claimed and perhaps staged: what the ledger says of its sessions decides.
-                let state = ledger::load(&wiki.repo, Cache::Use)?;
-                let staged: Vec<_> = state
-                    .proposals
-                    .values()
-                    .filter(|proposal| proposal.run.as_deref() == Some(run.id.as_str()))
-                    .collect();
-                run.proposals = staged
-                    .iter()
-                    .map(|proposal| Made {
-                        id: proposal.id.clone(),
-                        path: proposal.paths.first().cloned().unwrap_or_default(),
-                        title: proposal.title.clone(),
-                        outcome: "staged".into(),
-                        detail: None,
-                    })
-                    .collect();
-                let done = run.plan.selected.iter().all(|selected| {
-                    state.reviews.get(selected.subject()).is_some_and(|review| review.has_seen(&selected.blob))
-                });
-                run.state = if done { RunState::Staged } else { RunState::Abandoned };
-                if !done {
-                    run.error = Some("its process died".into());
-                    events = run.plan.selected.iter().map(|s| released(&run, s, "unavailable")).collect();
-                }
-            }
-            record(wiki, &run, events)?;
-        }
-        journal.end();
+/// Notes that a proposal of the run has landed.
+pub(super) fn landed(run: &mut Run, id: &str, commit: Oid) {
+    for made in run.proposals.iter_mut().filter(|made| made.id == id) {
+        made.outcome = "accepted".into();
+        made.detail = Some(commit.to_string());
     }
-    Ok(())
 }
 
 /// Closes what expired, and drops sessions that were kept long enough.
@@ -407,94 +492,6 @@ fn tidy(wiki: &mut Wiki) -> Result<(), Error> {
         )?;
     }
     Ok(())
-}
-
-fn begin(wiki: &Wiki, request: &Request, plan: Plan, state: RunState) -> Run {
-    Run {
-        id: ledger::new_id().to_string(),
-        trigger: request.trigger,
-        strategy: "default".into(),
-        scope: request.scope.clone(),
-        operator: request
-            .trigger
-            .is_asked()
-            .then(|| wiki.repo.operator().ok().map(|person| person.to_string()))
-            .flatten(),
-        version: env!("CARGO_PKG_VERSION").into(),
-        started_at: ledger::now(),
-        duration_ms: 0,
-        state,
-        plan,
-        calls: Vec::new(),
-        proposals: Vec::new(),
-        responses: Vec::new(),
-        refused: Vec::new(),
-        downgrades: Vec::new(),
-        input_hash: String::new(),
-        rejected_candidates: Vec::new(),
-        skipped: Vec::new(),
-        waiting: Vec::new(),
-        error: None,
-        config: changed_settings(wiki),
-    }
-}
-
-/// The settings that differ from the defaults; no secrets stand in settings.
-fn changed_settings(wiki: &Wiki) -> Value {
-    let (Ok(mut now), Ok(default)) =
-        (serde_json::to_value(&wiki.config.settings), serde_json::to_value(crate::config::Settings::default()))
-    else {
-        return Value::Null;
-    };
-    if let (Some(tables), Some(defaults)) = (now.as_object_mut(), default.as_object()) {
-        tables.retain(|name, table| {
-            if let (Some(keys), Some(known)) = (table.as_object_mut(), defaults.get(name).and_then(Value::as_object)) {
-                keys.retain(|key, value| known.get(key) != Some(value));
-                return !keys.is_empty();
-            }
-            true
-        });
-    }
-    now
-}
-
-/// Claims the sessions before anything is asked about them.
-fn claim(wiki: &Wiki, run: &Run) -> Result<(), Error> {
-    let until = ledger::now() + LEASE;
-    let events: Vec<Event> = run
-        .plan
-        .selected
-        .iter()
-        .map(|selected| {
-            Event::new(EventKind::Claimed, &selected.scope, AUTO_IMPROVE)
-                .run(Some(&run.id))
-                .operator(run.operator.as_deref())
-                .with("session", selected.session.as_deref())
-                .with("page", selected.page.as_deref())
-                .with("lane", selected.lane.as_str())
-                .with("blob", selected.blob.as_str())
-                .with("trigger", run.trigger.as_str())
-                .with("nonce", ledger::new_id().to_string())
-                .with("until", until.to_string())
-        })
-        .collect();
-    if events.is_empty() {
-        return Ok(());
-    }
-    let subject = format!("run {} claims {}", run.id, super::run::plural(events.len(), "session"));
-    ledger::append(&wiki.repo, &Append { subject, events, files: Vec::new() }, &[])?;
-    Ok(())
-}
-
-fn released(run: &Run, selected: &Selected, outcome: &str) -> Event {
-    Event::new(EventKind::Released, &selected.scope, AUTO_IMPROVE)
-        .run(Some(&run.id))
-        .operator(run.operator.as_deref())
-        .with("session", selected.session.as_deref())
-        .with("page", selected.page.as_deref())
-        .with("lane", selected.lane.as_str())
-        .with("blob", selected.blob.as_str())
-        .with("outcome", outcome)
 }
 
 fn skipped(run: &Run, skip: &Skip, sessions: &[session::Stored]) -> Event {
@@ -523,16 +520,4 @@ fn made(draft: &Draft, staging: &Staging) -> Made {
         outcome: outcome.to_owned(),
         detail,
     }
-}
-
-fn record(wiki: &Wiki, run: &Run, events: Vec<Event>) -> Result<(), Error> {
-    let folder = folder(run);
-    let json = serde_json::to_vec_pretty(run).map_err(|error| git::Error::write("run.json", error))?;
-    let append = Append {
-        subject: format!("run {} {}", run.id, run.summary()),
-        events,
-        files: vec![(format!("{folder}/run.json"), json), (format!("{folder}/REPORT.md"), run.report().into_bytes())],
-    };
-    ledger::append(&wiki.repo, &append, &[])?;
-    Ok(())
 }

@@ -1,19 +1,23 @@
-//! The plan: which sessions a run would look at, and why not the others. `--dry-run` ends with it; a live run begins
+//! The plan: what a run would look at, with whom, and why not at the rest. `--dry-run` ends with it; a live run begins
 //! with it, through the same code.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::preflight::preflight;
 use super::run::{Skip, Trigger};
+use super::sessions;
+use super::strategy::{Strategy, TriageMode};
+use super::triage;
+use crate::git;
 use crate::ledger::State;
-use crate::model::{Models, Stage};
+use crate::model::{Models, Stage, StageSettings};
+use crate::search;
 use crate::session::Stored;
-use crate::wiki::Wiki;
+use crate::wiki::{Kind, Wiki};
 
 /// What a run was asked to do.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Request {
     /// What set it off.
     pub trigger: Trigger,
@@ -25,12 +29,14 @@ pub struct Request {
     pub max_sessions: Option<usize>,
     /// This scope only.
     pub scope: Option<String>,
+    /// The strategy; `None`: what `improve.strategy` says.
+    pub strategy: Option<String>,
 }
 
 /// The plan of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Plan {
-    /// `manual`, `agent` or `post-commit`.
+    /// What set it off.
     pub mode: Trigger,
     /// What the wiki was when it was planned.
     pub snapshot: Snapshot,
@@ -46,6 +52,18 @@ pub struct Plan {
     pub skipped: Vec<Skip>,
     /// The lanes and who works in them.
     pub lanes: Vec<Lane>,
+    /// Pages that nothing has asked about for long.
+    #[serde(default)]
+    pub proactive: Proactive,
+    /// Several notes into one lesson.
+    #[serde(default)]
+    pub consolidation: Consolidation,
+    /// What becomes of what is marked staged.
+    #[serde(default)]
+    pub triage: Triage,
+    /// What goes to other clones.
+    #[serde(default)]
+    pub sync: Sync,
 }
 
 /// The wiki as planned on.
@@ -55,6 +73,9 @@ pub struct Snapshot {
     pub branch: String,
     /// Its commit.
     pub commit: Option<String>,
+    /// How the search index stands to it: `fresh`, `behind`, `absent`, `damaged`.
+    #[serde(default)]
+    pub index: String,
 }
 
 /// Numbers of sessions.
@@ -73,7 +94,10 @@ pub struct Candidates {
 pub struct Limits {
     /// From the command line.
     pub cli: Option<usize>,
-    /// From the settings (`scheduler.max_sessions_per_tick`, or one for a plain manual run).
+    /// From the strategy.
+    #[serde(default)]
+    pub strategy: Option<usize>,
+    /// From the settings, for each scope (`scheduler.max_sessions_per_tick`, where nobody asked for the run).
     pub stage: Option<usize>,
     /// What counts; `None`: no limit.
     pub effective: Option<usize>,
@@ -82,7 +106,7 @@ pub struct Limits {
 /// What took sessions out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Gate {
-    /// `seen`, `watermark`, `too_young`, `claimed`, `parked`, `limit`.
+    /// `lane_off`, `seen`, `watermark`, `too_young`, `claimed`, `parked`, `limit`.
     pub name: String,
     /// How many.
     pub removed: usize,
@@ -119,12 +143,78 @@ impl Selected {
 /// One lane and who works in it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Lane {
-    /// `review`.
+    /// `review`, `reflect` …
     pub name: String,
-    /// Whether it runs.
+    /// Whether the strategy has it run.
     pub enabled: bool,
-    /// Who reviews.
+    /// Who works in it.
     pub provider: String,
+    /// The model, where the provider has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Why it does not run although it is enabled, if so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unavailable: Option<String>,
+}
+
+/// Pages that nothing has asked about for long.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Proactive {
+    /// Whether the strategy looks for them.
+    pub enabled: bool,
+    /// Days without a search, read or judgement.
+    pub days: u32,
+    /// At most so many of a run.
+    pub limit: usize,
+    /// How many are due; null: not counted.
+    pub due: Option<usize>,
+}
+
+/// Several notes into one lesson.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Consolidation {
+    /// Notes in scope.
+    pub pool: usize,
+    /// The fewest that it runs over.
+    pub least: usize,
+    /// How many changed since the last time; null: not counted.
+    pub delta: Option<usize>,
+    /// How many chunks they would make.
+    pub chunks: usize,
+    /// Whether it would run.
+    pub would_run: bool,
+    /// Why, or why not.
+    pub reason: String,
+}
+
+/// What becomes of proposals that are marked staged.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Triage {
+    /// As the strategy says.
+    pub configured: TriageMode,
+    /// As the settings let it.
+    pub effective: TriageMode,
+    /// At most so many are accepted.
+    pub cap: usize,
+    /// Why the two differ, if they do: `autonomy_gated`, `approval_none`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// What goes to other clones.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Sync {
+    /// As the strategy says.
+    pub commit: bool,
+    /// As the strategy says.
+    pub push: bool,
+    /// The remote; null: none is set.
+    pub remote: Option<String>,
+    /// Whether this run pushes its claims there before it asks anybody.
+    pub claims: bool,
+    /// What of it does not happen, and why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unavailable: Option<String>,
 }
 
 /// Why a plan cannot be made.
@@ -133,152 +223,111 @@ pub enum PlanError {
     /// A session that was named and is not captured.
     #[error("no captured session `{0}`")]
     NoSession(String),
+    /// Git's trouble.
+    #[error(transparent)]
+    Git(#[from] git::Error),
 }
 
 /// Plans a run. Reads; writes nothing.
+///
+/// # Errors
+/// When the request names what is not there, or the wiki cannot be read.
 pub fn plan(
     wiki: &Wiki,
     state: &State,
-    sessions: &[Stored],
+    captured: &[Stored],
     request: &Request,
+    strategy: &Strategy,
     now: Timestamp,
 ) -> Result<Plan, PlanError> {
     let settings = &wiki.config.settings;
-    let has_model = Models::new(&settings.model, wiki.repo.memory_dir()).has(Stage::Review);
-    let in_scope: Vec<&Stored> = sessions
-        .iter()
-        .filter(|stored| request.scope.as_ref().is_none_or(|scope| *scope == stored.meta.scope))
-        .collect();
-    let mut gates = Vec::new();
-    let mut skipped = Vec::new();
-    let mut picked: Vec<(&Stored, &'static str)> = Vec::new();
-    if request.sessions.is_empty() {
-        let automatic = !request.trigger.is_asked();
-        let mut removed = [0_usize; 5];
-        for stored in &in_scope {
-            let review = state.reviews.get(&stored.meta.id);
-            let blob = blob(stored);
-            let ended = stored.meta.ended.unwrap_or(stored.meta.captured);
-            let seen = review.is_some_and(|review| {
-                // Once its observations were dropped there is nothing new in it.
-                review.has_seen(&blob) || stored.observations_blob.is_none() && review.seen.is_some()
-            });
-            let watermark = state.watermarks.get(&stored.meta.scope);
-            let young = now.as_second() - ended.as_second() < settings.scheduler.min_session_age_secs.cast_signed();
-            let claimed = review.and_then(|review| review.leased_until).is_some_and(|until| until > now);
-            let out = if seen {
-                Some(0)
-            } else if automatic && watermark.is_some_and(|mark| ended < *mark) {
-                Some(1)
-            } else if automatic && young {
-                Some(2)
-            } else if claimed {
-                Some(3)
-            } else if automatic && review.is_some_and(|review| review.is_parked()) {
-                Some(4)
-            } else {
-                None
-            };
-            match out {
-                Some(gate) => removed[gate] += 1,
-                None => match preflight(stored, has_model, &settings.improve) {
-                    Some(reason) => skipped.push(Skip { session: stored.meta.id.clone(), reason: reason.to_owned() }),
-                    None => {
-                        let grown = review.is_some_and(|review| review.seen.is_some());
-                        picked.push((stored, if grown { "grown" } else { "unseen" }));
-                    }
-                },
-            }
-        }
-        let words = [
-            ("seen", "a run has looked at exactly this content"),
-            ("watermark", "ended before the wiki began to review by itself"),
-            ("too_young", "ended less than scheduler.min_session_age_secs ago"),
-            ("claimed", "another run is at it"),
-            ("parked", "three reviews failed"),
-        ];
-        gates.extend(
-            words
-                .iter()
-                .zip(removed)
-                .filter(|(_, removed)| *removed > 0)
-                .map(|((name, reason), removed)| gate(name, removed, reason)),
-        );
-        picked.sort_by_key(|(stored, _)| (stored.meta.ended.unwrap_or(stored.meta.captured), stored.meta.id.clone()));
-        if !automatic && !request.all && request.max_sessions.is_none() {
-            // By hand and without words: the newest one.
-            picked = picked.pop().map(|(stored, _)| (stored, "newest_unseen")).into_iter().collect();
-        }
-    } else {
-        for id in &request.sessions {
-            let stored = in_scope
-                .iter()
-                .find(|stored| stored.meta.id == *id)
-                .or_else(|| unique_prefix(&in_scope, id))
-                .ok_or_else(|| PlanError::NoSession(id.clone()))?;
-            match preflight(stored, has_model, &settings.improve) {
-                Some(reason) => skipped.push(Skip { session: stored.meta.id.clone(), reason: reason.to_owned() }),
-                None => picked.push((stored, "named")),
-            }
-        }
-    }
-    let selected = picked.len();
-    let stage = (!request.trigger.is_asked()).then_some(settings.scheduler.max_sessions_per_tick);
-    let limits = Limits { cli: request.max_sessions, stage, effective: request.max_sessions.or(stage) };
-    limit(&mut picked, &limits, request, &mut gates);
+    let models = Models::new(&settings.model, wiki.repo.memory_dir());
+    let found = sessions::choose(wiki, state, captured, request, strategy, &models, now)?;
     Ok(Plan {
         mode: request.trigger,
-        snapshot: Snapshot { branch: wiki.branch_name().to_owned(), commit: wiki.tip.map(|tip| tip.to_string()) },
-        candidates: Candidates { in_scope: in_scope.len(), selected, effective: picked.len() },
-        limits,
-        gates,
-        selected: picked
-            .into_iter()
-            .map(|(stored, reason)| Selected {
-                session: Some(stored.meta.id.clone()),
-                page: None,
-                scope: stored.meta.scope.clone(),
-                lane: "review".into(),
-                reason: reason.to_owned(),
-                blob: blob(stored),
-            })
-            .collect(),
-        skipped,
-        lanes: vec![Lane { name: "review".into(), enabled: true, provider: settings.model.provider.clone() }],
+        snapshot: Snapshot {
+            branch: wiki.branch_name().to_owned(),
+            commit: wiki.tip.map(|tip| tip.to_string()),
+            index: search::index_status(wiki)?.to_owned(),
+        },
+        candidates: found.candidates,
+        limits: found.limits,
+        gates: found.gates,
+        selected: found.selected,
+        skipped: found.skipped,
+        lanes: lanes(strategy, &models),
+        proactive: Proactive {
+            enabled: strategy.proactive.enabled,
+            days: strategy.proactive.days,
+            limit: strategy.proactive.limit,
+            due: None,
+        },
+        consolidation: consolidation(wiki, request, strategy)?,
+        triage: triage::planned(&settings.approval, strategy.triage),
+        sync: sync(wiki, request, strategy),
     })
 }
 
-/// The command line's limit counts for all; the settings' for each scope.
-fn limit(picked: &mut Vec<(&Stored, &'static str)>, limits: &Limits, request: &Request, gates: &mut Vec<Gate>) {
-    let before = picked.len();
-    if let Some(most) = request.max_sessions {
-        picked.truncate(most);
-    } else if let Some(most) = limits.stage {
-        let mut taken = std::collections::HashMap::<&str, usize>::new();
-        picked.retain(|(stored, _)| {
-            let count = taken.entry(stored.meta.scope.as_str()).or_default();
-            *count += 1;
-            *count <= most
-        });
-    }
-    if picked.len() < before {
-        gates.push(gate("limit", before - picked.len(), "more than this run takes"));
-    }
+/// What a lane that this version does not have says of itself.
+const NOT_BUILT: &str = "not built";
+
+/// Notes that a chunk of promotion or consolidation holds.
+const CHUNK: usize = 25;
+
+fn lanes(strategy: &Strategy, models: &Models) -> Vec<Lane> {
+    let lane = |name: &str, enabled, stage: Option<Stage>, unavailable: Option<&str>| {
+        let settings: Option<StageSettings> = stage.map(|stage| models.stage(stage));
+        let (provider, model) = settings.map(|settings| (settings.provider, settings.model)).unwrap_or_default();
+        Lane {
+            name: name.to_owned(),
+            enabled,
+            provider: if provider.is_empty() { "none".into() } else { provider },
+            model: Some(model).filter(|model: &String| !model.is_empty()),
+            unavailable: unavailable.map(str::to_owned),
+        }
+    };
+    let asks = |stage| (!models.has(stage)).then_some("no model is set for it");
+    vec![
+        lane("review", strategy.review.enabled, Some(Stage::Review), None),
+        lane("reflect", strategy.reflect.enabled, Some(Stage::Reflect), asks(Stage::Reflect)),
+        lane("distill", strategy.distill.enabled, Some(Stage::Distill), asks(Stage::Distill)),
+        lane("promote", strategy.promote.enabled, Some(Stage::Consolidate), Some(NOT_BUILT)),
+        lane("consolidate", strategy.promote.enabled, Some(Stage::Consolidate), Some(NOT_BUILT)),
+        lane("pair", strategy.pair.enabled, Some(Stage::Pair), Some(NOT_BUILT)),
+        lane("proactive", strategy.proactive.enabled, None, Some(NOT_BUILT)),
+    ]
 }
 
-/// What "exactly this content" is keyed by.
-fn blob(stored: &Stored) -> String {
-    stored.observations_blob.unwrap_or(stored.page_blob).to_string()
+fn consolidation(wiki: &Wiki, request: &Request, strategy: &Strategy) -> git::Result<Consolidation> {
+    let is_note_in_scope = |path: &str| {
+        let scope = wiki.scopes.of_page(path);
+        let below = path.strip_prefix(scope.path.as_str()).unwrap_or(path).trim_start_matches('/');
+        request.scope.as_ref().is_none_or(|wanted| scope.name == *wanted)
+            && wiki.layout.kind_of(below) == Some(Kind::Note)
+    };
+    let pool = wiki.pages()?.iter().filter(|(path, _)| is_note_in_scope(&path.to_string())).count();
+    let least = strategy.promote.pool;
+    let reason = if !strategy.promote.enabled {
+        "the strategy leaves it out".to_owned()
+    } else if pool < least {
+        format!("{pool} notes are fewer than {least}")
+    } else {
+        NOT_BUILT.to_owned()
+    };
+    Ok(Consolidation { pool, least, delta: None, chunks: pool.div_ceil(CHUNK), would_run: false, reason })
 }
 
-fn gate(name: &str, removed: usize, reason: &str) -> Gate {
-    Gate { name: name.to_owned(), removed, reason: reason.to_owned() }
-}
-
-fn unique_prefix<'s, 'l>(sessions: &'l [&'s Stored], prefix: &str) -> Option<&'l &'s Stored> {
-    let mut found = sessions.iter().filter(|stored| prefix.len() >= 4 && stored.meta.id.starts_with(prefix));
-    match (found.next(), found.next()) {
-        (Some(one), None) => Some(one),
-        _ => None,
+fn sync(wiki: &Wiki, request: &Request, strategy: &Strategy) -> Sync {
+    let settings = &wiki.config.settings.sync;
+    let claims = super::claim::goes_abroad(wiki, request.trigger);
+    Sync {
+        commit: strategy.sync.commit,
+        push: strategy.sync.push,
+        remote: (!settings.remote.is_empty()).then(|| settings.remote.clone()),
+        claims,
+        unavailable: strategy.sync.push.then(|| {
+            let rest = if claims { "pending proposals and the branch are not pushed" } else { "nothing is pushed" };
+            format!("{rest}: {NOT_BUILT}")
+        }),
     }
 }

@@ -6,11 +6,11 @@ use serde_json::Value;
 
 use super::context::{self, Subject};
 use super::lanes::review::contract;
-use super::pipeline::Error;
-use super::plan::{self, Request};
+use super::pipeline::{Error, dry_run};
+use super::plan::Request;
 use super::prompts::Template;
 use super::run::Read;
-use crate::ledger::{self, Cache};
+use crate::ledger::Cache;
 use crate::model::{Models, Prompt, Stage};
 use crate::proposal::View;
 use crate::session;
@@ -55,9 +55,7 @@ impl Printed {
 /// # Errors
 /// When the request names what is not there, something cannot be read, or the settings leave no room.
 pub fn prompt(wiki: &Wiki, request: &Request) -> Result<Option<Printed>, Error> {
-    let state = ledger::load(&wiki.repo, Cache::ReadOnly)?;
-    let sessions = session::list(&wiki.repo)?;
-    let plan = plan::plan(wiki, &state, &sessions, request, ledger::now())?;
+    let plan = dry_run(wiki, request)?.plan;
     let skipped = plan.skipped.first().filter(|_| !request.sessions.is_empty());
     let (id, passed_over) = match (plan.selected.first(), skipped) {
         (Some(selected), _) => (selected.subject().to_owned(), None),

@@ -1,6 +1,6 @@
 //! The record of a run: `runs/<yyyy>/<mm>/<dd>/<run>/run.json` in the ledger, and REPORT.md, which says the same.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -8,19 +8,25 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::plan::{Plan, Selected};
+use super::report;
 use crate::model::Usage;
-use crate::proposal::{Refusal, message::one_line};
+use crate::proposal::Refusal;
 
 /// What set a run off.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Trigger {
     /// A person.
+    #[default]
     Manual,
     /// An agent, over MCP. No policy lands what such a run proposes.
     Agent,
     /// A hook queued a commit, or a capture woke the worker.
     PostCommit,
+    /// A clock: cron, a timer, a job of the forge.
+    Schedule,
+    /// An agent's session begins: what dead runs left is completed, nothing is reviewed.
+    SessionStart,
 }
 
 impl Trigger {
@@ -30,12 +36,14 @@ impl Trigger {
             Trigger::Manual => "manual",
             Trigger::Agent => "agent",
             Trigger::PostCommit => "post-commit",
+            Trigger::Schedule => "schedule",
+            Trigger::SessionStart => "session-start",
         }
     }
 
     /// Whether somebody asked for the run: it is theirs, and what is for machines that go by themselves does not count.
     pub fn is_asked(self) -> bool {
-        self != Trigger::PostCommit
+        matches!(self, Trigger::Manual | Trigger::Agent)
     }
 }
 
@@ -201,6 +209,21 @@ pub struct Downgrade {
     pub reason: String,
 }
 
+/// What became of one session or page that was selected.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Outcome {
+    /// The session or the page.
+    pub subject: String,
+    /// The lane.
+    pub lane: String,
+    /// `done`, `skipped`, `failed` (an attempt is used up), `unavailable` (nobody could be asked), `gone`, `let_go` (the
+    /// budget was spent before its turn).
+    pub outcome: String,
+    /// Why, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
 /// The record of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Run {
@@ -240,9 +263,15 @@ pub struct Run {
     pub rejected_candidates: Vec<RejectedCandidate>,
     /// Sessions that were passed over.
     pub skipped: Vec<Skip>,
+    /// What became of what was selected.
+    #[serde(default)]
+    pub outcomes: Vec<Outcome>,
     /// What was asked for and not done by itself.
     #[serde(default)]
     pub downgrades: Vec<Downgrade>,
+    /// The ids of the events that it wrote.
+    #[serde(default)]
+    pub events: Vec<String>,
     /// SHA-256 over the inputs of all calls.
     #[serde(default)]
     pub input_hash: String,
@@ -251,6 +280,9 @@ pub struct Run {
     /// Where it failed.
     #[serde(default)]
     pub error: Option<String>,
+    /// Why its record could not be pushed to other clones; it goes with the next run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unsent: Option<String>,
     /// The settings it ran under that differ from the defaults.
     pub config: Value,
 }
@@ -271,108 +303,25 @@ impl Run {
         self.calls.iter().filter(|call| !call.is_of_a_gate()).filter_map(|call| Some((call, call.error.as_deref()?)))
     }
 
+    /// The outcomes with one of these words.
+    pub fn ended(&self, words: &[&str]) -> impl Iterator<Item = &Outcome> {
+        self.outcomes.iter().filter(|outcome| words.contains(&outcome.outcome.as_str()))
+    }
+
+    /// Whether it had something to do and nothing of it was done.
+    pub fn achieved_nothing(&self) -> bool {
+        !self.outcomes.is_empty() && self.ended(&["done", "skipped", "gone"]).next().is_none()
+    }
+
     /// One line: `review: 1 session, 2 proposals, 1 refused`.
     pub fn summary(&self) -> String {
-        let sessions: BTreeSet<&str> = self.calls.iter().filter_map(|call| call.session.as_deref()).collect();
-        let mut parts = vec![plural(sessions.len(), "session")];
-        parts.push(plural(self.count(&["staged", "reopened", "accepted"]), "proposal"));
-        let mut add = |count: usize, word: &str| {
-            if count > 0 {
-                parts.push(format!("{count} {word}"));
-            }
-        };
-        add(self.count(&["sighted"]), "seen before");
-        add(self.count(&["held"]), "held back");
-        add(self.refused.len(), "refused");
-        add(self.skipped.len(), "skipped");
-        format!("review: {}", parts.join(", "))
+        report::summary(self)
     }
 
     /// REPORT.md.
     pub fn report(&self) -> String {
-        let mut text = format!("# Run {}\n\n{}\n\n", self.id, self.summary());
-        text.push_str(&format!(
-            "| | |\n|---|---|\n| trigger | {} |\n| strategy | {} |\n| operator | {} |\n| started | {} |\n| took | {} ms |\n| state | {} |\n\n",
-            self.trigger.as_str(),
-            self.strategy,
-            cell(self.operator.as_deref().unwrap_or("none")),
-            self.started_at,
-            self.duration_ms,
-            serde_json::to_value(self.state).ok().and_then(|v| v.as_str().map(str::to_owned)).unwrap_or_default(),
-        ));
-        let mut section = |title: &str, rows: Vec<String>| {
-            if !rows.is_empty() {
-                text.push_str(&format!("## {title}\n\n{}\n\n", rows.join("\n")));
-            }
-        };
-        section(
-            "Sessions",
-            self.calls
-                .iter()
-                .filter(|call| !call.is_of_a_gate())
-                .map(|call| format!("* `{}` by {}", cell(call.subject()), call.provider))
-                .collect(),
-        );
-        section(
-            "Proposals",
-            self.proposals
-                .iter()
-                .map(|made| {
-                    let detail = made.detail.as_ref().map(|detail| format!(" ({})", cell(detail))).unwrap_or_default();
-                    format!("* `{}` {}{detail}: `{}` — {}", made.id, made.outcome, cell(&made.path), cell(&made.title))
-                })
-                .collect(),
-        );
-        section(
-            "Waiting for a person",
-            self.waiting.iter().map(|(id, reason)| format!("* `{id}`: {}", cell(reason))).collect(),
-        );
-        section(
-            "Asked by the gates",
-            self.calls
-                .iter()
-                .filter(|call| call.is_of_a_gate())
-                .map(|call| {
-                    let trouble = call.error.as_ref().map(|error| format!(": {}", cell(error))).unwrap_or_default();
-                    format!("* {} of `{}`, {}{trouble}", call.stage, cell(call.subject()), call.provider)
-                })
-                .collect(),
-        );
-        section(
-            "Refused",
-            self.refused
-                .iter()
-                .map(|refusal| format!("* {} `{}`: {}", refusal.code, cell(&refusal.path), cell(&refusal.reason)))
-                .collect(),
-        );
-        section(
-            "Looked at and left out",
-            self.rejected_candidates
-                .iter()
-                .map(|left| {
-                    let place = if left.path.is_empty() { String::new() } else { format!(" `{}`:", cell(&left.path)) };
-                    format!("* `{}`:{place} {}", cell(&left.session), cell(&left.reason))
-                })
-                .collect(),
-        );
-        section(
-            "Calls that failed",
-            self.failed_calls().map(|(call, why)| format!("* `{}`: {}", cell(call.subject()), cell(why))).collect(),
-        );
-        section(
-            "Skipped",
-            self.skipped.iter().map(|skip| format!("* `{}`: {}", cell(&skip.session), skip.reason)).collect(),
-        );
-        if let Some(error) = &self.error {
-            text.push_str(&format!("## Failed\n\n{}\n", cell(error)));
-        }
-        text.truncate(text.trim_end().len());
-        text + "\n"
+        report::report(self)
     }
-}
-
-fn cell(text: &str) -> String {
-    one_line(text, 300).replace('|', "\\|").replace('<', "&lt;").replace('`', "'")
 }
 
 /// `1 session`, `2 sessions`.

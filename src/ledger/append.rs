@@ -8,7 +8,7 @@ use super::{Event, REF};
 use crate::git::{self, Batch, Entry, Error, Mode, NewCommit, Oid, Person, RefEdit, Repo, fault};
 
 /// How often a lost race is run again before the caller is told that the repository is busy.
-const ATTEMPTS: u32 = 40;
+pub(super) const ATTEMPTS: u32 = 40;
 
 /// What one commit of the ledger adds.
 #[derive(Debug, Clone, Default)]
@@ -71,7 +71,11 @@ pub fn file(repo: &Repo, path: &str) -> git::Result<Option<Vec<u8>>> {
     }
 }
 
-fn commit(repo: &Repo, append: &Append, old: Option<Oid>) -> git::Result<Oid> {
+/// The commit that would append to a ledger at `old`, durable; no ref names it yet.
+///
+/// # Errors
+/// When the ledger cannot be read, or the disk not written.
+pub fn commit(repo: &Repo, append: &Append, old: Option<Oid>) -> git::Result<Oid> {
     let mut batch = Batch::new(repo);
     let parent = match old {
         Some(tip) => tip,
@@ -112,7 +116,7 @@ fn commit(repo: &Repo, append: &Append, old: Option<Oid>) -> git::Result<Oid> {
 /// The first commit: the same in every clone of the same hash, so that ledgers share their history.
 fn root(batch: &mut Batch) -> git::Result<Oid> {
     let tree = batch.tree(None, &[])?;
-    let nobody = Person { name: "git-memory".into(), email: "ledger@git-memory.invalid".into() };
+    let nobody = nobody();
     batch.commit(&NewCommit {
         tree,
         parents: Vec::new(),
@@ -126,10 +130,15 @@ fn root(batch: &mut Batch) -> git::Result<Oid> {
 
 /// Who commits to the ledger: the operator, or the tool itself on a machine where git knows nobody.
 fn writer(repo: &Repo) -> Person {
-    repo.operator().unwrap_or_else(|_| Person { name: "git-memory".into(), email: "ledger@git-memory.invalid".into() })
+    repo.operator().unwrap_or_else(|_| nobody())
 }
 
-fn back_off(attempt: u32) {
+/// The tool itself, where a commit must be the same whoever makes it.
+pub(super) fn nobody() -> Person {
+    Person { name: "git-memory".into(), email: "ledger@git-memory.invalid".into() }
+}
+
+pub(super) fn back_off(attempt: u32) {
     let jitter = u64::from(std::process::id()) % 7;
     std::thread::sleep(Duration::from_millis(u64::from(attempt.min(10)) * 5 + jitter));
 }

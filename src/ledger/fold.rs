@@ -19,7 +19,7 @@ pub enum Cache {
 }
 
 /// The shape of the cache file; another number is passed over and rebuilt.
-const SHAPE: u32 = 5;
+const SHAPE: u32 = 6;
 
 #[derive(Serialize, Deserialize)]
 struct Cached {

@@ -1,4 +1,4 @@
-//! `refs/memory/log`: events, runs and sidecars in files that are written once; append and fold.
+//! `refs/memory/log`: events, runs and sidecars in files that are written once; append, fold and merge.
 
 mod append;
 mod begin;
@@ -6,15 +6,17 @@ pub mod cache;
 mod clock;
 mod event;
 mod fold;
+mod merge;
 pub mod queue;
 mod state;
 mod trail;
 
-pub use append::{Append, append, file, segment};
+pub use append::{Append, append, commit, file, segment};
 pub use begin::begin;
 pub use clock::{new_id, now};
 pub use event::{Event, EventKind};
 pub use fold::{Cache, events, load};
+pub use merge::{join, merge};
 pub use state::{Review, State};
 pub use trail::{Proposal, Status, order};
 

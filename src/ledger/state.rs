@@ -19,8 +19,6 @@ pub struct State {
     pub reviews: BTreeMap<String, Review>,
     /// By scope: sessions that ended before it are not reviewed on their own.
     pub watermarks: BTreeMap<String, Timestamp>,
-    /// When the worker last reviewed on its own.
-    pub last_tick: Option<Timestamp>,
     /// How many events of each kind.
     pub counts: BTreeMap<String, u64>,
     /// Proposals that are held back, by proposal id: the target and the one in the way.
@@ -66,10 +64,15 @@ pub struct Refused {
 pub struct Review {
     /// When it was captured last.
     pub captured: Option<Timestamp>,
-    /// Claimed until then.
-    pub leased_until: Option<Timestamp>,
-    /// The nonce of the claim that stands.
-    pub nonce: Option<String>,
+    /// The claims that nobody has let go, by run: until when each keeps others away.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub claims: BTreeMap<String, Timestamp>,
+    /// The runs that let it go: a claim of theirs that another clone still brings counts no more.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    let_go: BTreeSet<String>,
+    /// When the newest event about it happened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    last: Option<Timestamp>,
     /// The blob of observations that was looked at last.
     pub seen: Option<String>,
     /// SHA-256 over everything that a model was asked when it last reviewed this: the same is not asked again.
@@ -91,6 +94,11 @@ pub struct Review {
 pub const MAX_ATTEMPTS: u32 = 3;
 
 impl Review {
+    /// Whether a run is at it.
+    pub fn is_claimed(&self, now: Timestamp) -> bool {
+        self.claims.values().any(|until| *until > now)
+    }
+
     /// Three failures: shown in `status`, not tried again.
     pub fn is_parked(&self) -> bool {
         self.attempts >= MAX_ATTEMPTS
@@ -142,8 +150,8 @@ impl State {
     }
 
     /// Adds events, in any order, to those that were folded before. False when their place among those cannot be told
-    /// (two people decided at once): then this state is of no use, and all events are to be folded from the start,
-    /// which always works.
+    /// (two people decided at once, or another clone's events of a session are older than those known): then this
+    /// state is of no use, and all events are to be folded from the start, which always works.
     #[must_use]
     pub fn add(&mut self, events: Vec<Event>) -> bool {
         let mut touched = BTreeMap::<String, (Vec<Event>, u32)>::new();
@@ -151,12 +159,15 @@ impl State {
         sorted.sort_by_key(|event| (event.at, event.id));
         for event in sorted {
             *self.counts.entry(event.kind.as_str().to_owned()).or_default() += 1;
-            self.session(&event);
+            if !self.session(&event) {
+                return false;
+            }
             self.refuse(&event);
             if event.kind == EventKind::Watermark {
                 let at = event.text("at").and_then(|text| text.parse().ok()).unwrap_or(event.at);
                 let mark = self.watermarks.entry(event.scope.clone()).or_insert(at);
-                *mark = (*mark).max(at);
+                // A clone that comes to it later does not move it.
+                *mark = (*mark).min(at);
                 continue;
             }
             let Some(id) = event.proposal.clone() else { continue };
@@ -194,13 +205,19 @@ impl State {
         true
     }
 
-    fn session(&mut self, event: &Event) {
-        let Some(session) = event.text("session") else { return };
+    /// What happens to a session. False when it happened before something that is known already.
+    fn session(&mut self, event: &Event) -> bool {
+        let Some(session) = event.text("session") else { return true };
         use EventKind::{Captured, Claimed, Purged, Released, Skipped};
         if !matches!(event.kind, Captured | Claimed | Released | Skipped | Purged) {
-            return;
+            return true;
         }
         let review = self.reviews.entry(session.to_owned()).or_default();
+        if review.last > Some(event.at) {
+            return false;
+        }
+        review.last = Some(event.at);
+        let run = event.run.as_deref().unwrap_or_default();
         let blob = event.text("blob");
         match event.kind {
             EventKind::Captured => {
@@ -217,14 +234,14 @@ impl State {
                 review.purged = review.purged.take().max(Some((event.at, why)));
             }
             EventKind::Claimed => {
-                review.nonce = event.text("nonce").map(str::to_owned);
-                review.leased_until = event.text("until").and_then(|text| text.parse().ok());
-                if event.text("trigger").is_some_and(|trigger| trigger != "manual") {
-                    self.last_tick = self.last_tick.max(Some(event.at));
+                let until = event.text("until").and_then(|text| text.parse().ok()).unwrap_or(event.at);
+                if !review.let_go.contains(run) {
+                    review.claims.insert(run.to_owned(), until);
                 }
             }
             EventKind::Released => {
-                review.leased_until = None;
+                review.claims.remove(run);
+                review.let_go.insert(run.to_owned());
                 match event.text("outcome") {
                     Some("failed") => review.attempts += 1,
                     Some("unavailable") => {}
@@ -237,11 +254,12 @@ impl State {
                 }
             }
             _ => {
-                review.leased_until = None;
+                review.claims.remove(run);
                 review.seen = blob.map(str::to_owned);
                 review.skipped = event.text("reason").map(str::to_owned);
             }
         }
+        true
     }
 }
 
@@ -297,6 +315,34 @@ mod tests {
         assert!(!state.add(vec![event(EventKind::Staged, 1, None)]));
         let whole = folded(&[accepted, event(EventKind::Staged, 1, None)]);
         assert_eq!(whole.proposals.values().map(|proposal| proposal.landed.as_deref()).next(), Some(Some("landed2")));
+    }
+
+    fn about_a_session(kind: EventKind, number: u64, run: &str) -> Event {
+        let mut event = event(kind, number, None).with("session", "s1").with("blob", "b1").run(Some(run));
+        event.proposal = None;
+        event.with("until", Timestamp::from_second(1_000).unwrap_or_default().to_string()).with("outcome", "done")
+    }
+
+    #[test]
+    fn a_claim_stands_until_its_own_run_lets_it_go_or_its_lease_ends() {
+        let at = |second| Timestamp::from_second(second).unwrap_or_default();
+        let mut state = folded(&[
+            about_a_session(EventKind::Claimed, 1, "A"),
+            about_a_session(EventKind::Claimed, 2, "B"),
+            about_a_session(EventKind::Released, 3, "A"),
+        ]);
+        assert!(state.reviews["s1"].is_claimed(at(10)), "B is still at it");
+        assert!(!state.reviews["s1"].is_claimed(at(1_000)), "its lease is over");
+        assert!(state.add(vec![about_a_session(EventKind::Released, 4, "B")]));
+        assert!(!state.reviews["s1"].is_claimed(at(10)));
+        assert!(state.add(vec![about_a_session(EventKind::Claimed, 4, "B")]));
+        assert!(!state.reviews["s1"].is_claimed(at(10)), "B's claim came late");
+    }
+
+    #[test]
+    fn older_events_of_a_session_from_another_clone_ask_for_all_events() {
+        let mut state = folded(&[about_a_session(EventKind::Released, 3, "A")]);
+        assert!(!state.add(vec![about_a_session(EventKind::Claimed, 2, "A")]));
     }
 
     proptest! {

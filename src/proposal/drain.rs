@@ -23,6 +23,8 @@ pub struct Limits {
     pub older_than: Option<i64>,
     /// Only those of this lane.
     pub lane: Option<String>,
+    /// Only those that this run staged.
+    pub run: Option<String>,
 }
 
 /// What is to become of one proposal.
@@ -54,7 +56,8 @@ pub fn plan(view: &View, wiki: &Wiki, policy: Policy, limits: &Limits) -> Result
     let mut accepted = 0;
     let mut steps = Vec::new();
     for item in view.open() {
-        if limits.lane.as_ref().is_some_and(|lane| *lane != item.proposal.lane) {
+        let other = |limit: &Option<String>, own: Option<&str>| limit.is_some() && limit.as_deref() != own;
+        if other(&limits.lane, Some(&item.proposal.lane)) || other(&limits.run, item.proposal.run.as_deref()) {
             continue;
         }
         let mut step = step(wiki, policy, limits, item, trusted.marks(item))?;

@@ -263,7 +263,8 @@ fn runs(repo: &Repo, trouble: &mut Vec<String>) -> git::Result<Vec<LastRun>> {
                 continue;
             }
         };
-        if runs.len() < RUNS || matches!(run.state, RunState::Failed | RunState::Abandoned) {
+        if runs.len() < RUNS || matches!(run.state, RunState::Failed | RunState::Abandoned | RunState::BudgetExhausted)
+        {
             runs.push(LastRun {
                 summary: run.summary(),
                 id: run.id,

@@ -36,6 +36,7 @@ use self::order::Candidate;
 use self::query::Query;
 use self::score::Found;
 use self::snippet::Marker;
+use self::store::{File, Lacking, Store};
 use crate::config::Priors;
 use crate::git::{self, Mode, Oid};
 use crate::wiki::Wiki;
@@ -176,6 +177,24 @@ impl<'w> Pages<'w> {
         all.sort_by(|a, b| a.path.cmp(&b.path));
         all
     }
+}
+
+/// How the index that is kept stands to the branch's tip: `fresh`, `behind` (the next search brings it up to date),
+/// `absent` or `damaged`. Reads it and writes nothing.
+///
+/// # Errors
+/// When the branch's tree cannot be read.
+pub fn index_status(wiki: &Wiki) -> git::Result<&'static str> {
+    let tree = root_tree(wiki, None)?;
+    let store = Store::of(wiki);
+    let main = match store.read(File::Main) {
+        Ok(main) => main,
+        Err(Lacking::Absent) => return Ok("absent"),
+        Err(Lacking::Damaged) => return Ok("damaged"),
+    };
+    let more = store.read(File::More).ok().filter(|more| more.base == Some(main.stamp));
+    let holds = [Some(main), more].into_iter().flatten().any(|stored| stored.tree == tree.as_bytes());
+    Ok(if holds { "fresh" } else { "behind" })
 }
 
 /// The scope that a search from a folder means: the named one; with `all`, or where the wiki has but one, every page

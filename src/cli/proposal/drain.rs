@@ -97,6 +97,7 @@ pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
         max_changed_lines: args.max_changed_lines,
         older_than: args.older_than,
         lane: args.lane,
+        run: None,
     };
     let planned = plan(&view, &wiki, policy, &limits)?;
     let count = |wanted: fn(&Step) -> bool| planned.iter().filter(|(_, step)| wanted(step)).count();

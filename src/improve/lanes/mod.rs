@@ -4,6 +4,7 @@ pub(super) mod review;
 
 use std::collections::BTreeSet;
 
+use super::journal::Journal;
 use super::plan::Selected;
 use super::run::{Call, RejectedCandidate, Response};
 use super::{Error, Trigger};
@@ -28,6 +29,8 @@ pub struct Bench<'a> {
     pub state: &'a State,
     /// What set the run off.
     pub trigger: Trigger,
+    /// Where calls are noted before they are made; `None`: nobody would finish what dies here.
+    pub journal: Option<&'a Journal>,
 }
 
 /// What a lane found.

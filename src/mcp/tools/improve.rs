@@ -73,7 +73,7 @@ impl Tool for Improve {
             return Err(Error::Arguments(format!("{}: `max_sessions` is at least 1", Self::NAME)));
         }
         let sessions = input.session_id.into_iter().collect();
-        let request = Request { trigger: Trigger::Agent, sessions, all: false, max_sessions, scope };
+        let request = Request { trigger: Trigger::Agent, sessions, max_sessions, scope, ..Request::default() };
         let run = improve::run(&mut wiki, &request)?;
         let stale = materialize::refresh(&wiki).err();
         let failed = run.proposals.is_empty() && !run.refused.is_empty() || run.failed_calls().next().is_some();

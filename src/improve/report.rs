@@ -1,0 +1,238 @@
+//! REPORT.md of a run, and its one line: the record in words.
+
+use serde_json::Value;
+
+use super::plan::{Gate, Lane};
+use super::run::{Call, Outcome, Run, plural};
+use crate::proposal::message::one_line;
+
+/// One line: `review: 1 session, 2 proposals, 1 refused`.
+pub(super) fn summary(run: &Run) -> String {
+    // Runs of older versions have no outcomes; each of their calls was about one session.
+    let looked = if run.outcomes.is_empty() {
+        run.calls.iter().filter(|call| !call.is_of_a_gate()).count()
+    } else {
+        run.ended(&["done", "skipped", "failed"]).count()
+    };
+    let pages = run.outcomes.iter().any(|outcome| outcome.lane != "review");
+    let mut parts = vec![plural(looked, if pages { "source" } else { "session" })];
+    parts.push(plural(run.count(&["staged", "reopened", "accepted"]), "proposal"));
+    let mut add = |count: usize, word: &str| {
+        if count > 0 {
+            parts.push(format!("{count} {word}"));
+        }
+    };
+    add(run.count(&["sighted"]), "seen before");
+    add(run.count(&["held"]), "held back");
+    add(run.refused.len(), "refused");
+    add(run.skipped.len(), "skipped");
+    add(run.ended(&["failed"]).count(), "failed");
+    add(run.ended(&["unavailable", "let_go"]).count(), "left for later");
+    format!("{}: {}", lanes(run), parts.join(", "))
+}
+
+/// The lanes that had something to do.
+fn lanes(run: &Run) -> String {
+    let mut names: Vec<&str> = run.outcomes.iter().map(|outcome| outcome.lane.as_str()).collect();
+    names.sort_by_key(|name| (*name != "review", *name));
+    names.dedup();
+    if names.is_empty() { "review".to_owned() } else { names.join("+") }
+}
+
+/// What became of one thing, in words.
+pub fn outcome(outcome: &Outcome) -> String {
+    let words = match outcome.outcome.as_str() {
+        "done" => "was looked at",
+        "skipped" => "was passed over",
+        "failed" => "failed; an attempt is used up",
+        "unavailable" => "nobody could be asked; it is tried again",
+        "gone" => "is gone",
+        "let_go" => "was not reached; it is tried again",
+        other => other,
+    };
+    match &outcome.reason {
+        Some(reason) if outcome.outcome == "skipped" => format!("{words}: {}", reason.replace('_', " ")),
+        Some(reason) => format!("{words}: {reason}"),
+        None => words.to_owned(),
+    }
+}
+
+/// REPORT.md.
+pub(super) fn report(run: &Run) -> String {
+    let mut text = format!("# Run {}\n\n{}\n\n", run.id, cell(&summary(run)));
+    text.push_str("| | |\n|---|---|\n");
+    for (name, value) in facts(run) {
+        text.push_str(&format!("| {name} | {} |\n", cell(&value)));
+    }
+    text.push('\n');
+    let mut section = |title: &str, rows: Vec<String>| {
+        if !rows.is_empty() {
+            text.push_str(&format!("## {title}\n\n{}\n\n", rows.join("\n")));
+        }
+    };
+    section("Failed", run.error.iter().map(|error| cell(error)).collect());
+    section(
+        "Looked at",
+        if run.outcomes.is_empty() {
+            run.calls
+                .iter()
+                .filter(|call| !call.is_of_a_gate())
+                .map(|call| format!("* `{}` by {}", cell(call.subject()), cell(&call.provider)))
+                .collect()
+        } else {
+            run.outcomes
+                .iter()
+                .map(|one| format!("* {} `{}` {}", cell(&one.lane), cell(&one.subject), cell(&outcome(one))))
+                .collect()
+        },
+    );
+    section(
+        "Proposals",
+        run.proposals
+            .iter()
+            .map(|made| {
+                let detail = made.detail.as_ref().map(|detail| format!(" ({})", cell(detail))).unwrap_or_default();
+                format!("* `{}` {}{detail}: `{}` — {}", made.id, made.outcome, cell(&made.path), cell(&made.title))
+            })
+            .collect(),
+    );
+    section(
+        "Waiting for a person",
+        run.waiting.iter().map(|(id, reason)| format!("* `{}`: {}", cell(id), cell(reason))).collect(),
+    );
+    section(
+        "Refused",
+        run.refused
+            .iter()
+            .map(|refusal| format!("* {} `{}`: {}", refusal.code, cell(&refusal.path), cell(&refusal.reason)))
+            .collect(),
+    );
+    section(
+        "Looked at and left out",
+        run.rejected_candidates
+            .iter()
+            .map(|left| {
+                let place = if left.path.is_empty() { String::new() } else { format!(" `{}`:", cell(&left.path)) };
+                format!("* `{}`:{place} {}", cell(&left.session), cell(&left.reason))
+            })
+            .collect(),
+    );
+    section(
+        "Skipped",
+        run.skipped.iter().map(|skip| format!("* `{}`: {}", cell(&skip.session), cell(&skip.reason))).collect(),
+    );
+    section(
+        "Not done by itself",
+        run.downgrades.iter().map(|down| format!("* {}: {}", cell(&down.what), cell(&down.reason))).collect(),
+    );
+    section("Calls", run.calls.iter().map(call).collect());
+    section(
+        "Replies",
+        run.responses.iter().map(|reply| format!("* `{}`, {} bytes", cell(&reply.sha256), reply.bytes)).collect(),
+    );
+    section("Lanes", run.plan.lanes.iter().map(lane).collect());
+    section("Left out", run.plan.gates.iter().map(gate).collect());
+    let config = config(&run.config);
+    section("Settings that differ from the defaults", config);
+    text.truncate(text.trim_end().len());
+    text + "\n"
+}
+
+/// The table at the head.
+fn facts(run: &Run) -> Vec<(&'static str, String)> {
+    let (plan, counts, limits) = (&run.plan, &run.plan.candidates, &run.plan.limits);
+    let word = |value: Value| value.as_str().map(str::to_owned).unwrap_or_default();
+    let limit = |limit: Option<usize>| limit.map_or_else(|| "none".to_owned(), |limit| limit.to_string());
+    let mut facts = vec![
+        ("trigger", run.trigger.as_str().to_owned()),
+        ("strategy", run.strategy.clone()),
+        ("scope", run.scope.clone().unwrap_or_else(|| "all".into())),
+        ("operator", run.operator.clone().unwrap_or_else(|| "none".into())),
+        ("version", run.version.clone()),
+        ("started", run.started_at.to_string()),
+        ("took", format!("{} ms", run.duration_ms)),
+        ("state", serde_json::to_value(run.state).map(word).unwrap_or_default()),
+        ("on", format!("{} {}", plan.snapshot.branch, plan.snapshot.commit.as_deref().unwrap_or("without a commit"))),
+        ("search index", plan.snapshot.index.clone()),
+        (
+            "sessions",
+            format!("{} in scope, {} picked, {} selected", counts.in_scope, counts.selected, counts.effective),
+        ),
+        (
+            "limits",
+            format!(
+                "command line {}, settings {}, strategy {}; in force {}",
+                limit(limits.cli),
+                limit(limits.stage),
+                limit(limits.strategy),
+                limit(limits.effective)
+            ),
+        ),
+        (
+            "triage",
+            format!(
+                "{}, as configured {}, at most {}",
+                plan.triage.effective.as_str(),
+                plan.triage.configured.as_str(),
+                plan.triage.cap
+            ),
+        ),
+        ("consolidation", format!("{} notes: {}", plan.consolidation.pool, plan.consolidation.reason)),
+        (
+            "claims",
+            match (&plan.sync.remote, plan.sync.claims) {
+                (Some(remote), true) => format!("pushed to {remote}"),
+                _ => "in this repository".to_owned(),
+            },
+        ),
+        ("events", run.events.len().to_string()),
+        ("input", if run.input_hash.is_empty() { "none".into() } else { run.input_hash.clone() }),
+    ];
+    facts.retain(|(_, value)| !value.is_empty());
+    facts
+}
+
+fn call(call: &Call) -> String {
+    let model = call.model.as_deref().map(|model| format!("/{}", cell(model))).unwrap_or_default();
+    let tokens = call.tokens.map(|tokens| format!(", {} + {} tokens", tokens.input, tokens.output)).unwrap_or_default();
+    let prompt = call.prompt_sha256.as_deref().map(|hash| format!(", prompt `{}`", cell(hash))).unwrap_or_default();
+    let error = call.error.as_deref().map(|error| format!(": {}", cell(error))).unwrap_or_default();
+    format!(
+        "* {} `{}` by {}{model}, {} ms{tokens}{prompt}{error}",
+        cell(&call.stage),
+        cell(call.subject()),
+        cell(&call.provider),
+        call.ms
+    )
+}
+
+fn lane(lane: &Lane) -> String {
+    let model = lane.model.as_deref().map(|model| format!("/{}", cell(model))).unwrap_or_default();
+    let state = match (&lane.unavailable, lane.enabled) {
+        (_, false) => "off".to_owned(),
+        (Some(why), true) => format!("does not run: {}", cell(why)),
+        (None, true) => format!("by {}{model}", cell(&lane.provider)),
+    };
+    format!("* {}: {state}", cell(&lane.name))
+}
+
+fn gate(gate: &Gate) -> String {
+    format!("* {} ({}): {}", gate.removed, cell(&gate.name), cell(&gate.reason))
+}
+
+/// `section.key = value`, one line each.
+fn config(config: &Value) -> Vec<String> {
+    let mut rows = Vec::new();
+    for (section, table) in config.as_object().into_iter().flatten() {
+        match table.as_object() {
+            Some(keys) => rows
+                .extend(keys.iter().map(|(key, value)| format!("* `{section}.{key}` = {}", cell(&value.to_string())))),
+            None => rows.push(format!("* `{section}` = {}", cell(&table.to_string()))),
+        }
+    }
+    rows
+}
+
+fn cell(text: &str) -> String {
+    one_line(text, 300).replace('|', "\\|").replace('<', "&lt;").replace('`', "'")
+}
