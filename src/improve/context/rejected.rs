@@ -40,10 +40,10 @@ pub(super) fn rejected(subject: &Subject<'_>, share: usize, redactor: &Redactor)
             all.push((proposal.changed_at, item.id().to_owned(), value));
         }
     }
+    let blob = subject.stored.observations_blob.map(|blob| blob.to_string());
     for refusal in view.state.refusals() {
         // What a review of this very text was refused is no news to it: it would only make the same question another.
-        let own = refusal.session == subject.session.id
-            && subject.stored.observations_blob.is_some_and(|blob| blob.to_string() == refusal.blob);
+        let own = refusal.session == subject.session.id && blob.as_deref() == Some(refusal.blob.as_str());
         if !own && here(&refusal.scope) {
             let name = format!("{} {}", refusal.code, refusal.path);
             let inside = refusal.path.strip_prefix(&subject.scope.path).unwrap_or(&refusal.path);
