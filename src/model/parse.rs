@@ -2,10 +2,14 @@
 
 use serde_json::Value;
 
+/// Places where a value may begin that are looked at: a text of nothing but brackets must not cost a minute.
+const MOST_BEGINNINGS: usize = 2_000;
+
 /// The first JSON object or array of a text: bare, in a fence, or between words. `None` when there is no whole one.
 pub fn first_json(text: &str) -> Option<Value> {
     let mut from = 0;
-    while let Some(at) = text[from..].find(['{', '[']).map(|at| from + at) {
+    for _ in 0..MOST_BEGINNINGS {
+        let at = text[from..].find(['{', '[']).map(|at| from + at)?;
         let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<Value>();
         if let Some(Ok(value)) = values.next() {
             return Some(value);
@@ -28,5 +32,6 @@ mod tests {
         }
         assert_eq!(first_json("{\"a\":"), None);
         assert_eq!(first_json("none"), None);
+        assert_eq!(first_json(&"[".repeat(100_000)), None);
     }
 }

@@ -37,14 +37,21 @@ pub(super) fn overrides(candidate: &Candidate) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Refuses added text with conflict markers, placeholders or marks of left-out text.
+/// Refuses added text with conflict markers.
+pub(super) fn conflicts(path: &str, added: &str) -> Result<(), Fault> {
+    match (1..).zip(added.lines()).find(|(_, text)| CONFLICT.is_match(text)) {
+        None => Ok(()),
+        Some((line, _)) => {
+            let what = format!("a conflict marker stands in line {line} of what {path} gains; merge the two sides");
+            Err((ReasonCode::ConflictMarkers, what))
+        }
+    }
+}
+
+/// Refuses added text with placeholders or marks of left-out text.
 pub(super) fn careless(path: &str, added: &str) -> Result<(), Fault> {
     let prose = prose(added);
-    for (line, text) in (1..).zip(added.lines()) {
-        if CONFLICT.is_match(text) {
-            let what = format!("a conflict marker stands in line {line} of what {path} gains; merge the two sides");
-            return Err((ReasonCode::ConflictMarkers, what));
-        }
+    for text in added.lines() {
         if LEFT_OUT_ANYWHERE.is_match(text) {
             return Err(left_out(path, text));
         }
@@ -96,12 +103,31 @@ fn is_order(text: &str) -> bool {
     OVERRIDES.is_match(&FORBIDDEN.replace_all(&plain(text), "keep "))
 }
 
-/// Lower case, compatibility forms and white space folded, and nothing of zero width between the letters.
+/// Whether a text that is read, rather than proposed, tries to give orders: what [`is_order`] finds, or text that runs
+/// against the reading direction.
+pub fn reads_like_order(text: &str) -> bool {
+    text.contains(['\u{202d}', '\u{202e}']) || is_order(text)
+}
+
+/// Lower case, compatibility forms and white space folded, letters that only look Latin made Latin, tag letters made
+/// visible, and nothing of zero width between the letters.
 fn plain(text: &str) -> String {
     let seen = text.nfkc().filter(
         |c| !matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '*' | '`' | '_'),
     );
-    fold_space(&seen.collect::<String>()).to_lowercase()
+    let lower = fold_space(&seen.collect::<String>()).to_lowercase();
+    if lower.is_ascii() { lower } else { lower.chars().map(looks_like).collect() }
+}
+
+/// The Latin letter that a Cyrillic or Greek one is taken for, and the letter behind a tag letter.
+fn looks_like(c: char) -> char {
+    const ALIKE: [(&str, &str); 2] =
+        [("аеіјокрсухѕһԁԛԝмтвнпгո", "aeijokpcyxshdqwmtbhnro"), ("αεικνορτυχ", "aeikvoptux")];
+    if let '\u{e0020}'..='\u{e007e}' = c {
+        return char::from_u32(u32::from(c) - 0xe0000).map_or(c, |c| c.to_ascii_lowercase());
+    }
+    let found = ALIKE.iter().find_map(|(odd, latin)| odd.chars().zip(latin.chars()).find(|(odd, _)| *odd == c));
+    found.map_or(c, |(_, latin)| latin)
 }
 
 /// The text outside code blocks and code spans, line by line.
@@ -162,6 +188,13 @@ static OVERRIDES: LazyLock<RegexSet> = LazyLock::new(|| {
         r"\battention[ :,!]*(all |any |every )?(ai|llms?|language models?|agents?|assistants?)\b",
         r"\bimportant[ :,!]*(all |any |every )?(ai|llms?|language models?) (agents?|assistants?|models?|systems?|must|should)\b",
         r"\b(note|message|instructions?|reminder) (for|to) (all |any |every )?(other |future )?(agents?|assistants?|models?)\b[a-z ,:]{0,30}\b(must|should|trust|obey)\b",
+        // the end of the block that our own prompts put data into
+        r"=== ?(end|data) [0-9a-f]{8,} ?===",
+        // addressed to whoever grades
+        r"\b(note|message|instructions?|reminder|word) (to|for) (the |any |every )?(judges?|graders?|evaluators?)\b",
+        r"\bjudges? ?[:,] ?(please )?(pass|score|rate|grade|give|approve|accept)\b",
+        r"\b(rate|score|grade|give|mark)\b[^.!?]{0,25}\b(every|each|all)\b[^.!?]{0,12}\bcriteri(on|a)\b[^.!?]{0,30}\b(5|five|full|highest|maximum|top|pass)\b",
+        r"\b(rate|score|grade) (this|it)\b[^.!?]{0,30}\b(5|five|full marks|highest|maximum)\b",
         // skip the checks, change the policy
         r"\b(skip|bypass|disable|turn off|circumvent|ignore)\b[^.!?]{0,20}\b(approval|guardrails?|human review|safety (checks?|rules|filters?|guidelines)|review gate|judge|memory (polic(y|ies)|validation|review)|validation (gate|gates|rules))\b",
         r"\b(set|change|switch|turn)\b[^.!?]{0,20}\b(approval|memory|review)[ .](policy|mode) ?(to|=|into) ?.?(all|none|auto|off)\b",
