@@ -29,4 +29,6 @@ pub mod wiki;
 
 pub mod config;
 
+pub mod process;
+
 pub mod git;

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 /// The rooms from the top of the import order to its bottom.
-const ORDER: [&str; 15] = [
+const ORDER: [&str; 16] = [
     "cli", "mcp", "agent", "eval", "report", "improve", "model", "proposal", "feedback", "search", "session", "ledger",
-    "wiki", "config", "git",
+    "wiki", "config", "process", "git",
 ];
 
 fn src() -> PathBuf {

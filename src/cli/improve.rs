@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::{Cell, CliError, Context, Exit, Meaning, Result, Table, shown};
+use super::{Cell, CliError, Context, Exit, Meaning, Result, Table, shown, shown_lines};
 use crate::feedback::spool;
 use crate::improve::run::{RunState, plural};
 use crate::improve::{self, Request, Run, Trigger};
@@ -34,6 +34,11 @@ pub struct Args {
     #[arg(long)]
     dry_run: bool,
 
+    /// Print the whole prompt that a model would get about the session, with the schema of its reply; ask nobody,
+    /// write nothing at all
+    #[arg(long, conflicts_with_all = ["dry_run", "skip_if_locked"])]
+    print_prompt: bool,
+
     /// When another run is at work, say so and end with success
     #[arg(long)]
     skip_if_locked: bool,
@@ -51,6 +56,9 @@ pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
         max_sessions: args.max_sessions,
         scope: ctx.scope.clone(),
     };
+    if args.print_prompt {
+        return print_prompt(ctx, &wiki, &request);
+    }
     if args.dry_run {
         let run = improve::dry_run(&wiki, &request)?;
         if ctx.json {
@@ -84,6 +92,12 @@ pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
         )
         .hint(format!("`git memory run show {}` says why", run.id)));
     }
+    if let Some((call, why)) = run.failed_calls().next() {
+        let what = format!("the review of {} failed: {}", shown(call.subject()), shown(why));
+        return Err(
+            CliError::refused("review_failed", what).hint(format!("`git memory run show {}` has it all", run.id))
+        );
+    }
     Ok(Exit::Done)
 }
 
@@ -94,6 +108,24 @@ pub struct Skipped {
     skipped: bool,
     /// `locked`.
     reason: &'static str,
+}
+
+fn print_prompt(ctx: &Context, wiki: &Wiki, request: &Request) -> Result<Exit> {
+    let Some(printed) = improve::print::prompt(wiki, request)? else {
+        return Err(CliError::refused("nothing_to_review", "there is no session that no run has looked at")
+            .hint("name one: `git memory improve --print-prompt --session ID`"));
+    };
+    if ctx.json {
+        ctx.print_json("prompt", &printed)?;
+        return Ok(Exit::Done);
+    }
+    let mut out = ctx.paged();
+    write!(out, "{}", shown_lines(&printed.text()))?;
+    out.finish()?;
+    if let Some(reason) = &printed.passed_over {
+        ctx.note(format!("a run would pass this session over: {}", reason.replace('_', " ")));
+    }
+    Ok(Exit::Done)
 }
 
 fn plan(ctx: &Context, run: &Run) -> Result<()> {
@@ -154,6 +186,9 @@ fn report(ctx: &Context, run: &Run) -> Result<()> {
     for refusal in &run.refused {
         writeln!(out, "refused {}: {}", ctx.paint(Meaning::Warn, refusal.code.to_string()), shown(&refusal.reason))?;
     }
+    for left in &run.rejected_candidates {
+        writeln!(out, "{}", ctx.paint(Meaning::Dim, format!("left out: {}", shown(&left.reason))))?;
+    }
     for skip in &run.skipped {
         writeln!(out, "passed over {}: {}", shown(&skip.session), skip.reason.replace('_', " "))?;
     }
@@ -197,6 +232,8 @@ impl From<improve::Error> for CliError {
                 .hint("try again when it has ended, or give --skip-if-locked"),
             improve::Error::Journal(_) => CliError::fatal("io", error.to_string()),
             improve::Error::Settings(_) => CliError::new(Exit::Config, "config", error.to_string()),
+            improve::Error::Untrusted(_) => CliError::new(Exit::Config, "untrusted", error.to_string())
+                .hint("`git memory trust` shows them, and says that they may be used"),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
 
-use bstr::BStr;
+use bstr::{BStr, ByteSlice};
 use sha2::{Digest, Sha256};
 
 use super::{Config, FILE, Origin};
@@ -56,6 +56,35 @@ pub fn status(repo: &Repo, tip: Option<Oid>, config: &Config) -> git::Result<Tru
     let trusted =
         names.is_empty() || given.is_some_and(|text| same(&text, &digest)) || recorded(repo)? == Some(digest.clone());
     Ok(Trust { digest, names, files: files.into_keys().collect(), trusted })
+}
+
+/// Whether the program that a key names may be run here. The word of one's own settings suffices. That of a committed
+/// file needs trust, and then the files of the repository that it names must stand in the work tree as they were
+/// trusted: it is these that would run. The inner error says why not.
+pub fn allows(repo: &Repo, tip: Option<Oid>, config: &Config, key: &str) -> git::Result<Result<(), String>> {
+    let status = status(repo, tip, config)?;
+    let Some((_, value)) = status.names.iter().find(|(name, _)| name == key) else { return Ok(Ok(())) };
+    if !status.trusted {
+        return Ok(Err(format!("`{key}` of {FILE} is not trusted here; `git memory trust` shows and trusts it")));
+    }
+    let (Some(tip), Some(top)) = (tip, repo.workdir()) else { return Ok(Ok(())) };
+    for path in mentioned(value) {
+        let place = top.join(&path);
+        let Some(trusted) = repo.file(tip, BStr::new(&path))? else {
+            if place.is_file() {
+                return Ok(Err(format!(
+                    "{path}, which `{key}` names, is not on the wiki branch: trust covers only that"
+                )));
+            }
+            continue;
+        };
+        let there = std::fs::read(place).unwrap_or_default();
+        // A checkout may give it the line ends of its system.
+        if there.replace("\r\n", "\n") != trusted.replace("\r\n", "\n") {
+            return Ok(Err(format!("{path} in the work tree is another one than was trusted with `{key}`")));
+        }
+    }
+    Ok(Ok(()))
 }
 
 /// Records a digest as trusted in this repository, in place of any earlier one. Never in the wiki: nobody can trust

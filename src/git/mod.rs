@@ -23,6 +23,7 @@ mod parallel;
 mod parameters;
 mod refs;
 mod repo;
+mod signature;
 mod store;
 mod throwaway;
 mod tree;

@@ -22,6 +22,8 @@ pub struct Asked {
     pub response: Option<Response>,
     /// The first JSON value of the reply, or why there is none.
     pub value: Result<Value, End>,
+    /// The reply as it came, for who must read it more strictly.
+    pub text: Option<String>,
 }
 
 /// Asks the model of a stage once. `call` says what it is about and what was read.
@@ -39,7 +41,7 @@ pub fn ask(bench: &Bench<'_>, stage: Stage, prompt: &Prompt, call: Call) -> Aske
                 call.error = Some("the reply holds no JSON".into());
                 End::Failed("the reply holds no JSON".into())
             });
-            Asked { call, response: Some(response), value }
+            Asked { call, response: Some(response), value, text: Some(reply.text) }
         }
         Err(error) => {
             call.error = Some(format!("{}: {error}", error.code()));
@@ -49,7 +51,7 @@ pub fn ask(bench: &Bench<'_>, stage: Stage, prompt: &Prompt, call: Call) -> Aske
                 error if error.uses_attempt() => End::Failed(why),
                 _ => End::Unavailable(why),
             };
-            Asked { call, response: None, value: Err(end) }
+            Asked { call, response: None, value: Err(end), text: None }
         }
     }
 }

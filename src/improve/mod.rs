@@ -2,11 +2,14 @@
 
 pub mod ask;
 pub mod builtin;
+mod context;
 pub mod gates;
 mod journal;
 pub mod lanes;
 pub mod pipeline;
 pub mod plan;
+mod preflight;
+pub mod print;
 pub mod prompts;
 pub mod run;
 

@@ -9,7 +9,7 @@ use super::gates;
 use super::journal::Journal;
 use super::lanes::{self, Bench, End};
 use super::plan::{self, Plan, PlanError, Request, Selected};
-use super::run::{Call, Made, Run, RunState, Trigger, folder};
+use super::run::{Call, Made, Run, RunState, Skip, Trigger, folder};
 use crate::feedback::spool;
 use crate::git::{self, Lock, Locked, Person, fault};
 use crate::ledger::{self, Append, Cache, Event, EventKind};
@@ -19,7 +19,7 @@ use crate::proposal::context::{Author, Desktop};
 use crate::proposal::desk::{Desk, Hand};
 use crate::proposal::policy::{self, Marks, UNMARKED};
 use crate::proposal::stage::{self, AUTO_IMPROVE, Draft, Staging};
-use crate::proposal::{self, Refusal, reject};
+use crate::proposal::{self, Refusal, View, reject};
 use crate::session;
 use crate::wiki::Wiki;
 
@@ -47,6 +47,9 @@ pub enum Error {
     /// The settings cannot be used.
     #[error("{0}")]
     Settings(String),
+    /// The committed settings name programs or addresses that nobody here trusted.
+    #[error("the committed settings name what nobody here trusted: {}", .0.join(", "))]
+    Untrusted(Vec<String>),
 }
 
 /// Plans a run and stops there: reads what a live run would read, writes nothing at all.
@@ -77,6 +80,12 @@ pub fn run_locked(wiki: &mut Wiki, request: &Request) -> Result<Run, Error> {
     // What cannot be carried over waits on, and is told of by `status`.
     let _ = spool::flush(&wiki.repo);
     wiki.refresh().map_err(Error::Git)?;
+    // Before anything is claimed: a run that may ask nobody looks at nothing.
+    let models = Models::new(&wiki.config.settings.model, wiki.repo.memory_dir());
+    let untrusted = gates::untrusted(wiki, &models)?;
+    if !untrusted.is_empty() {
+        return Err(Error::Untrusted(untrusted));
+    }
     tidy(wiki)?;
     let state = ledger::load(&wiki.repo, Cache::Use)?;
     let sessions = session::list(&wiki.repo)?;
@@ -120,7 +129,12 @@ fn work(wiki: &mut Wiki, run: &mut Run, sessions: &[session::Stored], journal: &
     let bench = Bench { wiki, models: &models, sessions, view: &desk.view, state: &state, trigger: run.trigger };
     for selected in run.plan.selected.clone() {
         let Some(mut found) = lanes::work(&bench, &selected)? else { continue };
-        events.push(ended(run, &selected, &found.end));
+        let mut event = ended(run, &selected, &found.end).with("input", found.input.take());
+        if let (End::Skipped(why), Some(session)) = (&found.end, &selected.session) {
+            run.skipped.push(Skip { session: session.clone(), reason: why.clone() });
+        }
+        run.rejected_candidates.append(&mut found.rejected);
+        let mut on_merit = Vec::new();
         let by = model_of(&found.calls);
         run.calls.append(&mut found.calls);
         run.responses.append(&mut found.responses);
@@ -132,8 +146,10 @@ fn work(wiki: &mut Wiki, run: &mut Run, sessions: &[session::Stored], journal: &
         let who = Author {
             shown: found.shown.as_ref(),
             kinds: found.kinds.as_deref(),
+            session: selected.session.as_deref(),
             ..Author::machine(&actor, Some(&run.id))
         };
+        found.candidates.extend(found.raw.iter().map(|raw| desktop.normalise(wiki, scope, who, raw)));
         let (valid, refused) = desktop.validate(wiki, scope, who, found.candidates);
         for refusal in refused {
             match known(&desk, &refusal) {
@@ -141,7 +157,10 @@ fn work(wiki: &mut Wiki, run: &mut Run, sessions: &[session::Stored], journal: &
                     events.push(seen.event(run, &selected));
                     run.proposals.push(seen.made);
                 }
-                None => run.refused.push(refusal),
+                None => {
+                    on_merit.extend(told(&refusal));
+                    run.refused.push(refusal);
+                }
             }
         }
         for valid in valid {
@@ -149,6 +168,7 @@ fn work(wiki: &mut Wiki, run: &mut Run, sessions: &[session::Stored], journal: &
             run.calls.extend(verdict.calls);
             run.responses.extend(verdict.responses);
             if let Some(refusal) = verdict.refused {
+                on_merit.extend(told(&refusal));
                 run.refused.push(refusal);
                 continue;
             }
@@ -168,6 +188,10 @@ fn work(wiki: &mut Wiki, run: &mut Run, sessions: &[session::Stored], journal: &
             draft.deferred = draft.deferred.or(found.deferred.clone()).or(verdict.deferred);
             drafts.push(draft);
         }
+        if !on_merit.is_empty() {
+            event = event.with("refused", on_merit);
+        }
+        events.push(event);
         if let End::BudgetExhausted(why) = &found.end {
             run.error = Some(why.clone());
             break;
@@ -176,13 +200,14 @@ fn work(wiki: &mut Wiki, run: &mut Run, sessions: &[session::Stored], journal: &
     journal.write(run)?;
     let mut more = Append::new(String::new());
     more.events = events;
-    more.events.extend(run.skipped.iter().map(|skip| skipped(run, skip, sessions)));
+    more.events.extend(run.plan.skipped.iter().map(|skip| skipped(run, skip, sessions)));
     more.subject = format!("run {} {}", run.id, "review");
     let outcomes = stage::stage(&mut desk, wiki, &drafts, more)?;
     fault::point("improve.after-stage");
     run.state = RunState::Staged;
     run.proposals.extend(outcomes.iter().zip(&drafts).map(|((_, staging), draft)| made(draft, staging)));
     journal.write(run)?;
+    keep_marks(&mut desk, wiki, run, &marks)?;
     drop(desk);
     apply_policy(wiki, run, &marks)?;
     run.state = RunState::Committed;
@@ -208,6 +233,18 @@ fn ended(run: &Run, selected: &Selected, end: &End) -> Event {
         End::Unavailable(why) | End::BudgetExhausted(why) => ("unavailable", Some(why)),
     };
     released(run, selected, outcome).with("reason", why.map(String::as_str))
+}
+
+/// What later reviews hear of a refusal: those that are about what a candidate says.
+fn told(refusal: &Refusal) -> Option<Value> {
+    refusal.code.is_on_merit().then(|| {
+        serde_json::json!({
+            "code": refusal.code,
+            "path": refusal.path,
+            "reason": refusal.reason,
+            "summary": refusal.summary,
+        })
+    })
 }
 
 /// A candidate that validation refused because exactly this proposal is known: found again, not refused.
@@ -242,6 +279,18 @@ fn known(desk: &Desk, refusal: &Refusal) -> Option<Seen> {
     })
 }
 
+/// Keeps what this run marked, for a drain of the queue later on, as it stands now.
+fn keep_marks(desk: &mut Desk, wiki: &Wiki, run: &Run, marks: &BTreeMap<String, Marks>) -> Result<(), Error> {
+    let staged = run.proposals.iter().filter(|made| made.outcome == "staged" || made.outcome == "reopened");
+    let fresh: BTreeMap<String, Marks> =
+        staged.filter_map(|made| Some((made.id.clone(), *marks.get(&made.id)?))).collect();
+    if fresh.values().any(|marks| *marks != UNMARKED) {
+        desk.view = View::load(wiki, Cache::Use)?;
+        proposal::marks::keep(&wiki.repo, &desk.view, &run.id, &fresh)?;
+    }
+    Ok(())
+}
+
 /// Accepts by itself what the policy allows; says of the rest why it waits.
 fn apply_policy(wiki: &mut Wiki, run: &mut Run, marks: &BTreeMap<String, Marks>) -> Result<(), Error> {
     let approval = wiki.config.settings.approval.clone();
@@ -265,7 +314,11 @@ fn apply_policy(wiki: &mut Wiki, run: &mut Run, marks: &BTreeMap<String, Marks>)
     let mut desk = Desk::open(wiki)?;
     let mut allowed = Vec::new();
     for id in fresh {
-        let marked = marks.get(&id).copied().unwrap_or(UNMARKED);
+        // What was held back by an earlier run comes from the ledger, which others write to as well.
+        let Some(marked) = marks.get(&id).copied() else {
+            run.waiting.push((id, "no gate of this run has looked at it".to_owned()));
+            continue;
+        };
         match policy::allows(policy, &approval, &desk.find(&id)?, marked) {
             Ok(()) => allowed.push(id),
             Err(reason) => run.waiting.push((id, reason)),
@@ -380,6 +433,7 @@ fn begin(wiki: &Wiki, request: &Request, plan: Plan, state: RunState) -> Run {
         refused: Vec::new(),
         downgrades: Vec::new(),
         input_hash: String::new(),
+        rejected_candidates: Vec::new(),
         skipped: Vec::new(),
         waiting: Vec::new(),
         error: None,
@@ -445,7 +499,7 @@ fn released(run: &Run, selected: &Selected, outcome: &str) -> Event {
         .with("outcome", outcome)
 }
 
-fn skipped(run: &Run, skip: &super::run::Skip, sessions: &[session::Stored]) -> Event {
+fn skipped(run: &Run, skip: &Skip, sessions: &[session::Stored]) -> Event {
     let stored = sessions.iter().find(|stored| stored.meta.id == skip.session);
     let scope = stored.map_or(crate::wiki::scope::GLOBAL, |stored| stored.meta.scope.as_str());
     let blob = stored.map(|stored| stored.observations_blob.unwrap_or(stored.page_blob).to_string());

@@ -5,8 +5,10 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::preflight::preflight;
 use super::run::{Skip, Trigger};
 use crate::ledger::State;
+use crate::model::{Models, Stage};
 use crate::session::Stored;
 use crate::wiki::Wiki;
 
@@ -142,6 +144,7 @@ pub fn plan(
     now: Timestamp,
 ) -> Result<Plan, PlanError> {
     let settings = &wiki.config.settings;
+    let has_model = Models::new(&settings.model, wiki.repo.memory_dir()).has(Stage::Review);
     let in_scope: Vec<&Stored> = sessions
         .iter()
         .filter(|stored| request.scope.as_ref().is_none_or(|scope| *scope == stored.meta.scope))
@@ -178,7 +181,7 @@ pub fn plan(
             };
             match out {
                 Some(gate) => removed[gate] += 1,
-                None => match preflight(stored) {
+                None => match preflight(stored, has_model, &settings.improve) {
                     Some(reason) => skipped.push(Skip { session: stored.meta.id.clone(), reason: reason.to_owned() }),
                     None => {
                         let grown = review.is_some_and(|review| review.seen.is_some());
@@ -213,7 +216,7 @@ pub fn plan(
                 .find(|stored| stored.meta.id == *id)
                 .or_else(|| unique_prefix(&in_scope, id))
                 .ok_or_else(|| PlanError::NoSession(id.clone()))?;
-            match preflight(stored) {
+            match preflight(stored, has_model, &settings.improve) {
                 Some(reason) => skipped.push(Skip { session: stored.meta.id.clone(), reason: reason.to_owned() }),
                 None => picked.push((stored, "named")),
             }
@@ -261,17 +264,6 @@ fn limit(picked: &mut Vec<(&Stored, &'static str)>, limits: &Limits, request: &R
     if picked.len() < before {
         gates.push(gate("limit", before - picked.len(), "more than this run takes"));
     }
-}
-
-/// Why the built-in reviewer passes a session over. The limits that guard a model's calls do not concern it.
-fn preflight(stored: &Stored) -> Option<&'static str> {
-    if stored.meta.own {
-        return Some("own_session");
-    }
-    if stored.observations_blob.is_none() {
-        return Some("observations_dropped");
-    }
-    (stored.meta.prompts == 0).then_some("no_human_turn")
 }
 
 /// What "exactly this content" is keyed by.

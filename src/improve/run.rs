@@ -1,5 +1,7 @@
 //! The record of a run: `runs/<yyyy>/<mm>/<dd>/<run>/run.json` in the ledger, and REPORT.md, which says the same.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -78,7 +80,8 @@ pub struct Made {
 pub struct Skip {
     /// The session.
     pub session: String,
-    /// `no_human_turn`, `own_session`, `too_few_observations`, `session_too_short`, `observations_dropped` …
+    /// `no_human_turn`, `own_session`, `too_few_observations`, `session_too_short`, `observations_dropped`, `no_page`,
+    /// `unchanged` …
     pub reason: String,
 }
 
@@ -105,6 +108,12 @@ pub struct Call {
     /// SHA-256 of the prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt_sha256: Option<String>,
+    /// What the prompt was made from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read: Option<Read>,
+    /// What the reviewer says of the whole, in a line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
     /// Tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<Usage>,
@@ -131,6 +140,42 @@ impl Call {
     pub fn subject(&self) -> &str {
         self.session.as_deref().or(self.page.as_deref()).unwrap_or_default()
     }
+}
+
+/// What a prompt was made from: with the same template, wiki, ledger and settings it can be made again.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Read {
+    /// The template: where it is from, and the first digits of its SHA-256.
+    pub template: String,
+    /// The wiki's commit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// The blob of each source that was read in full or in part: the session's page (`sessions/<id>.md`), its
+    /// observations (`sessions/<id>`), pages.
+    pub blobs: BTreeMap<String, String>,
+    /// How many observations it shows.
+    pub observations: usize,
+    /// How many more were chosen and left out, the least worth first, because the prompt was too long.
+    pub dropped: usize,
+    /// How many pages its index lists.
+    pub indexed: usize,
+    /// How many pages the index leaves out.
+    pub index_left_out: usize,
+    /// What it tells was turned down before: ids of proposals, or the code of a refusal and its page.
+    pub rejections: Vec<String>,
+}
+
+/// Something that a reviewer looked at and did not propose.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RejectedCandidate {
+    /// The session.
+    pub session: String,
+    /// The page that it would have been for; empty: none.
+    pub path: String,
+    /// Why not.
+    pub reason: String,
+    /// The words that it would have rested on.
+    pub evidence: String,
 }
 
 /// A reply as it came; its text is kept in the local folder only.
@@ -185,6 +230,9 @@ pub struct Run {
     pub responses: Vec<Response>,
     /// Candidates that were refused, with their codes.
     pub refused: Vec<Refusal>,
+    /// What a model looked at and did not propose, in its own words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rejected_candidates: Vec<RejectedCandidate>,
     /// Sessions that were passed over.
     pub skipped: Vec<Skip>,
     /// What was asked for and not done by itself.
@@ -213,9 +261,18 @@ impl Run {
         self.proposals.iter().filter(|made| outcomes.contains(&made.outcome.as_str())).count()
     }
 
+    /// The lanes' calls that brought nothing, with why. A gate without an answer fails no lane.
+    pub fn failed_calls(&self) -> impl Iterator<Item = (&Call, &str)> {
+        self.calls
+            .iter()
+            .filter(|call| !matches!(call.stage.as_str(), "eval" | "judge" | "retrieval"))
+            .filter_map(|call| Some((call, call.error.as_deref()?)))
+    }
+
     /// One line: `review: 1 session, 2 proposals, 1 refused`.
     pub fn summary(&self) -> String {
-        let mut parts = vec![plural(self.calls.len(), "session")];
+        let sessions: BTreeSet<&str> = self.calls.iter().filter_map(|call| call.session.as_deref()).collect();
+        let mut parts = vec![plural(sessions.len(), "session")];
         parts.push(plural(self.count(&["staged", "reopened", "accepted"]), "proposal"));
         let mut add = |count: usize, word: &str| {
             if count > 0 {
@@ -270,6 +327,20 @@ impl Run {
                 .iter()
                 .map(|refusal| format!("* {} `{}`: {}", refusal.code, cell(&refusal.path), cell(&refusal.reason)))
                 .collect(),
+        );
+        section(
+            "Looked at and left out",
+            self.rejected_candidates
+                .iter()
+                .map(|left| {
+                    let place = if left.path.is_empty() { String::new() } else { format!(" `{}`:", cell(&left.path)) };
+                    format!("* `{}`:{place} {}", cell(&left.session), cell(&left.reason))
+                })
+                .collect(),
+        );
+        section(
+            "Calls that failed",
+            self.failed_calls().map(|(call, why)| format!("* `{}`: {}", cell(call.subject()), cell(why))).collect(),
         );
         section(
             "Skipped",

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use ulid::Ulid;
 
 use super::{Event, EventKind, Proposal, trail};
 
@@ -27,8 +28,37 @@ pub struct State {
     /// Proposals that quote a session which was forgotten since: the session, by proposal id.
     #[serde(default)]
     pub withdrawn: BTreeMap<String, String>,
+    /// Candidates that were refused for what they say, the newest first.
+    #[serde(default)]
+    refused: Vec<Refused>,
     /// Segments or lines that could not be read; the rest was used.
     pub faults: Vec<String>,
+}
+
+/// Most refusals that are remembered.
+const MOST_REFUSED: usize = 50;
+
+/// A candidate that was refused for what it says.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Refused {
+    /// When.
+    pub at: Timestamp,
+    /// The event that tells of it.
+    event: Ulid,
+    /// The scope.
+    pub scope: String,
+    /// The session that it came from; of a page's lane: empty.
+    pub session: String,
+    /// The blob that was looked at.
+    pub blob: String,
+    /// The stable word for why.
+    pub code: String,
+    /// The page it was for.
+    pub path: String,
+    /// Why, in words.
+    pub reason: String,
+    /// The candidate in one line.
+    pub summary: String,
 }
 
 /// What is known of the reviews of one session.
@@ -42,6 +72,9 @@ pub struct Review {
     pub nonce: Option<String>,
     /// The blob of observations that was looked at last.
     pub seen: Option<String>,
+    /// SHA-256 over everything that a model was asked when it last reviewed this: the same is not asked again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<String>,
     /// Failed reviews of this content.
     pub attempts: u32,
     /// Why it was not reviewed.
@@ -83,6 +116,31 @@ impl State {
         self.reviews.get(session)?.gone().map(|_| session.as_str())
     }
 
+    /// Candidates that were refused for what they say, the newest first; not those of a session that was forgotten.
+    pub fn refusals(&self) -> impl Iterator<Item = &Refused> {
+        self.refused.iter().filter(|refused| self.reviews.get(&refused.session).and_then(Review::gone).is_none())
+    }
+
+    /// What an event says was refused.
+    fn refuse(&mut self, event: &Event) {
+        let Some(list) = event.data.get("refused").and_then(|list| list.as_array()) else { return };
+        let text = |value: &serde_json::Value, key: &str| value[key].as_str().unwrap_or_default().to_owned();
+        let datum = |key: &str| event.text(key).unwrap_or_default().to_owned();
+        self.refused.extend(list.iter().map(|value| Refused {
+            at: event.at,
+            event: event.id,
+            scope: event.scope.clone(),
+            session: datum("session"),
+            blob: datum("blob"),
+            code: text(value, "code"),
+            path: text(value, "path"),
+            reason: text(value, "reason"),
+            summary: text(value, "summary"),
+        }));
+        self.refused.sort_by(|a, b| b.cmp(a));
+        self.refused.truncate(MOST_REFUSED);
+    }
+
     /// Adds events, in any order, to those that were folded before. False when their place among those cannot be told
     /// (two people decided at once): then this state is of no use, and all events are to be folded from the start,
     /// which always works.
@@ -94,6 +152,7 @@ impl State {
         for event in sorted {
             *self.counts.entry(event.kind.as_str().to_owned()).or_default() += 1;
             self.session(&event);
+            self.refuse(&event);
             if event.kind == EventKind::Watermark {
                 let at = event.text("at").and_then(|text| text.parse().ok()).unwrap_or(event.at);
                 let mark = self.watermarks.entry(event.scope.clone()).or_insert(at);
@@ -171,6 +230,7 @@ impl State {
                     Some("unavailable") => {}
                     _ => {
                         review.seen = blob.map(str::to_owned);
+                        review.input = event.text("input").map(str::to_owned).or(review.input.take());
                         review.attempts = 0;
                         review.skipped = None;
                     }

@@ -129,6 +129,24 @@ pub enum ReasonCode {
     RetrievalWorse,
 }
 
+impl ReasonCode {
+    /// Whether it was refused for what it says, so that saying it again is no use; the other codes are about form, or
+    /// about the moment.
+    pub fn is_on_merit(self) -> bool {
+        use ReasonCode::*;
+        matches!(
+            self,
+            EvidenceNotHuman
+                | DuplicateExistingTitle
+                | DuplicateExistingContent
+                | TargetProtected
+                | EvalGateFailed
+                | JudgeRefused
+                | RetrievalWorse
+        )
+    }
+}
+
 impl std::fmt::Display for ReasonCode {
     /// The stable word: `evidence_not_found`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

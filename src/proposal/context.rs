@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use super::citation;
 use super::error::Result;
 use super::sidecar::folder;
 use super::validate::{self, Context, Generated, Known, Passage, Past, Source, Valid};
@@ -47,12 +48,14 @@ pub struct Author<'a> {
     pub shown: Option<&'a BTreeSet<String>>,
     /// The kinds that may be written; `None`: those of the review lane.
     pub kinds: Option<&'a [Kind]>,
+    /// The session that `obs:<seq>` counts in, for a reviewer that was shown one.
+    pub session: Option<&'a str>,
 }
 
 impl<'a> Author<'a> {
     /// A lane, which may read every page and write the kinds of the review lane.
     pub fn machine(by: &'a str, run: Option<&'a str>) -> Author<'a> {
-        Author { by_person: false, by, run, shown: None, kinds: None }
+        Author { by_person: false, by, run, shown: None, kinds: None, session: None }
     }
 }
 
@@ -117,7 +120,7 @@ impl Desktop {
         candidates: Vec<Result<Candidate, Refusal>>,
     ) -> (Vec<Valid>, Vec<Refusal>) {
         let context = self.context(wiki, scope, author);
-        let source = |name: &str| self.source(wiki, name);
+        let source = |name: &str| self.source(wiki, &citation::whole(name, author.session));
         let finds_secret = |text: &str| self.redactor.finds(text);
         let context =
             Context { source: &source, own_words: &session::own_words, finds_secret: &finds_secret, ..context };
@@ -177,6 +180,7 @@ impl Desktop {
             }
             return Some(Source { name: name.to_owned(), passages });
         }
+        let name = name.strip_prefix("pages/").filter(|_| self.known.page(name).is_none()).unwrap_or(name);
         let page = self.known.page(name)?;
         let blob = wiki.repo.entry(wiki.tip?, wiki.full_path(name).as_ref()).ok()??.oid.to_string();
         let text = String::from_utf8_lossy(&page.bytes).into_owned();

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::accept::{self, Accepted, How};
 use super::desk::{Desk, Hand, Policy};
 use super::error::Result;
+use super::marks::{self, Trusted};
 use super::policy::{self, Marks};
 use super::{Item, Sidecar, View, check, needs_person, reject};
 use crate::git::{self, Oid};
@@ -46,22 +47,17 @@ pub enum Drained {
     Left(String),
 }
 
-/// What is to become of the open proposals, oldest first. `marks` tells what may be trusted of each; marks that
-/// merely arrived by a fetch may not.
-pub fn plan(
-    view: &View,
-    wiki: &Wiki,
-    policy: Policy,
-    limits: &Limits,
-    marks: &dyn Fn(&Item) -> Marks,
-) -> Result<Vec<(Item, Step)>> {
+/// What is to become of the open proposals, oldest first. Marks count where [`marks`](super::marks) answers for them;
+/// those that merely arrived by a fetch do not.
+pub fn plan(view: &View, wiki: &Wiki, policy: Policy, limits: &Limits) -> Result<Vec<(Item, Step)>> {
+    let trusted = Trusted::read(&wiki.repo);
     let mut accepted = 0;
     let mut steps = Vec::new();
     for item in view.open() {
         if limits.lane.as_ref().is_some_and(|lane| *lane != item.proposal.lane) {
             continue;
         }
-        let mut step = step(wiki, policy, limits, item, marks(item))?;
+        let mut step = step(wiki, policy, limits, item, trusted.marks(item))?;
         if step == Step::Accept {
             if limits.max.is_some_and(|max| accepted >= max) {
                 step = Step::Leave(format!("{accepted} are accepted already"));
@@ -75,14 +71,8 @@ pub fn plan(
 }
 
 /// Carries a plan out: closes what is empty, and lands the others in one advance of the branch.
-pub fn drain(
-    desk: &mut Desk,
-    wiki: &mut Wiki,
-    policy: Policy,
-    limits: &Limits,
-    marks: &dyn Fn(&Item) -> Marks,
-) -> Result<Vec<(Item, Drained)>> {
-    let steps = plan(&desk.view, wiki, policy, limits, marks)?;
+pub fn drain(desk: &mut Desk, wiki: &mut Wiki, policy: Policy, limits: &Limits) -> Result<Vec<(Item, Drained)>> {
+    let steps = plan(&desk.view, wiki, policy, limits)?;
     let hand = Hand::bot(policy);
     let mut empty: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for (item, step) in &steps {
@@ -119,7 +109,8 @@ fn step(wiki: &Wiki, policy: Policy, limits: &Limits, item: &Item, marks: Marks)
         return Ok(Step::Close(reason));
     }
     if let Err(reason) = policy::allows(policy, &wiki.config.settings.approval, item, marks) {
-        return Ok(Step::Leave(reason));
+        let untrusted = reason == policy::UNJUDGED && !marks.judged && says_judged(wiki, item);
+        return Ok(Step::Leave(if untrusted { UNTRUSTED.into() } else { reason }));
     }
     if let Some(reason) = needs_person(wiki, item)? {
         return Ok(Step::Leave(format!("a person must decide: {reason}")));
@@ -143,6 +134,15 @@ fn step(wiki: &Wiki, policy: Policy, limits: &Limits, item: &Item, marks: Marks)
         return Ok(Step::Leave("it puts the continuity of the wiki at risk".into()));
     }
     Ok(Step::Accept)
+}
+
+/// Why a pass counts for nothing.
+const UNTRUSTED: &str = "its sidecar says that a judge passed it, but no run here did so, and no allowed signer signed it \
+                         as it is now";
+
+/// Whether its sidecar says that a judge passed it, whoever wrote that.
+fn says_judged(wiki: &Wiki, item: &Item) -> bool {
+    Sidecar::load(&wiki.repo, item.id()).ok().flatten().is_some_and(|sidecar| marks::recorded(&sidecar).judged)
 }
 
 /// Why a proposal changes nothing (any more), if so.

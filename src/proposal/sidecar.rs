@@ -1,7 +1,7 @@
 //! The sidecar: what a reviewer reads about a proposal, and what tools read of it.
 
 use super::message::one_line;
-use super::{Evidence, Operation};
+use super::{Evidence, Operation, checked};
 use crate::git;
 use crate::ledger;
 use crate::session::Speaker;
@@ -108,8 +108,11 @@ impl Sidecar {
             text.push_str(&format!(">\n> — {} in `{}`\n\n", whose(item.speaker), one_line(&item.source, 200)));
         }
         text.push_str("\n## Checked\n\n");
-        for (gate, result) in &self.gates {
-            text.push_str(&format!("* {gate}: {}\n", one_line(&verdict(result), 300)));
+        for gate in checked::said(&self.gates) {
+            text.push_str(&format!("* {}\n", escape(&gate.line)));
+            for row in gate.rows {
+                text.push_str(&format!("  * {}\n", escape(&row)));
+            }
         }
         for note in &self.notes {
             text.push_str(&format!("* {}\n", one_line(note, 300)));
@@ -185,19 +188,6 @@ pub fn whose(speaker: Option<Speaker>) -> &'static str {
         Some(Speaker::Tool) => "a tool's output",
         Some(Speaker::System) => "a notice",
         None => "words",
-    }
-}
-
-/// What a gate said, in words.
-pub fn verdict(result: &Value) -> String {
-    let passed = result.get("passed").and_then(Value::as_bool);
-    let reason = result.get("reason").and_then(Value::as_str);
-    match (passed, reason) {
-        (Some(true), None) => "passed".to_owned(),
-        (Some(true), Some(reason)) => format!("passed: {reason}"),
-        (Some(false), None) => "not passed".to_owned(),
-        (Some(false), Some(reason)) => format!("not passed: {reason}"),
-        (None, _) => result.as_str().map_or_else(|| result.to_string(), str::to_owned),
     }
 }
 

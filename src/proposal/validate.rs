@@ -22,9 +22,10 @@ use crate::wiki::text::{fold_space, normal};
 use crate::wiki::{Kind, Layout, Protection};
 
 pub use change::Written;
+pub use evidence::MAX_QUOTE_CHARS;
 pub use known::{Known, KnownPage};
 pub use normalise::normalise;
-pub use wording::reads_like_order;
+pub use wording::{is_order, reads_like_order};
 
 /// A passage that quotes may stand in.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -72,10 +72,10 @@ impl Kind {
     /// Reads the word, and the spellings that people and models use for it (`pitfall`, `how-to`, `adr` …).
     pub fn parse(word: &str) -> Option<Kind> {
         Some(match word.trim().to_ascii_lowercase().as_str() {
-            "gotcha" | "gotchas" | "pitfall" | "pitfalls" | "trap" => Kind::Gotcha,
+            "gotcha" | "gotchas" | "pitfall" | "pitfalls" | "trap" | "caveat" => Kind::Gotcha,
             "decision" | "decisions" | "adr" => Kind::Decision,
             "concept" | "concepts" => Kind::Concept,
-            "procedure" | "procedures" | "how-to" | "howto" | "runbook" => Kind::Procedure,
+            "procedure" | "procedures" | "how-to" | "howto" | "runbook" | "playbook" => Kind::Procedure,
             "rule" | "rules" | "_rules" | "policy" => Kind::Rule,
             "note" | "notes" | "memory" => Kind::Note,
             "slot" | "slots" | "_slots" => Kind::Slot,

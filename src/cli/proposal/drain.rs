@@ -7,11 +7,12 @@ use serde::Serialize;
 use super::super::{Context, Exit, Meaning, Result, ask, shown};
 use crate::proposal::desk::{Desk, Policy};
 use crate::proposal::drain::{Drained, Limits, Step, drain, plan};
-use crate::proposal::policy::UNMARKED;
 
 /// Accept what a policy allows, close what changes nothing any more, and leave the rest.
 ///
-/// Only marks that this repository can trust count: a proposal that no judge has passed is left for a person.
+/// Only marks that this repository can trust count: those of a run in it, and those in a commit of the ledger that an
+/// allowed signer (gpg.ssh.allowedSignersFile) signed. What merely arrived with a fetch is left for a person, and so is
+/// a proposal that no judge has passed, or that was changed after it.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// What may land: what triage has marked, or what approval.gated allows
@@ -97,7 +98,7 @@ pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
         older_than: args.older_than,
         lane: args.lane,
     };
-    let planned = plan(&view, &wiki, policy, &limits, &|_| UNMARKED)?;
+    let planned = plan(&view, &wiki, policy, &limits)?;
     let count = |wanted: fn(&Step) -> bool| planned.iter().filter(|(_, step)| wanted(step)).count();
     let (accepts, closes) = (count(|step| matches!(step, Step::Accept)), count(|step| matches!(step, Step::Close(_))));
     let proposals: Vec<One> = if args.dry_run || accepts + closes == 0 {
@@ -123,7 +124,7 @@ pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
             };
             One { id: item.id().to_owned(), paths: item.proposal.paths, outcome, reason, commit }
         };
-        drain(&mut desk, &mut wiki, policy, &limits, &|_| UNMARKED)?.into_iter().map(one).collect()
+        drain(&mut desk, &mut wiki, policy, &limits)?.into_iter().map(one).collect()
     };
     if ctx.json {
         ctx.print_json("drained", &Drain { dry_run: args.dry_run, proposals })?;

@@ -5,7 +5,7 @@ use std::io::Write;
 use super::super::{Context, Meaning, Result, age, shown, shown_lines};
 use crate::ledger::{self, Status};
 use crate::proposal::row::{Row, marks};
-use crate::proposal::{Item, PageChange, Sidecar, sidecar};
+use crate::proposal::{Item, PageChange, Sidecar, checked, sidecar};
 use crate::wiki::Wiki;
 
 /// Everything about one proposal that a reviewer may want to see.
@@ -30,7 +30,7 @@ impl Paper<'_> {
         if let Some(sidecar) = self.sidecar {
             self.why(ctx, out, sidecar)?;
             if details {
-                checked(ctx, out, sidecar)?;
+                what_was_checked(ctx, out, sidecar)?;
             }
         }
         writeln!(out)?;
@@ -123,13 +123,16 @@ impl Paper<'_> {
     }
 }
 
-fn checked(ctx: &Context, out: &mut impl Write, sidecar: &Sidecar) -> Result<()> {
+fn what_was_checked(ctx: &Context, out: &mut impl Write, sidecar: &Sidecar) -> Result<()> {
     if sidecar.gates.is_empty() && sidecar.notes.is_empty() {
         return Ok(());
     }
     writeln!(out, "\n{}", ctx.paint(Meaning::Head, "Checked"))?;
-    for (gate, result) in &sidecar.gates {
-        writeln!(out, "  {}: {}", shown(gate), shown(&sidecar::verdict(result)))?;
+    for gate in checked::said(&sidecar.gates) {
+        writeln!(out, "  {}", shown(&gate.line))?;
+        for row in gate.rows {
+            writeln!(out, "    {}", shown(&row))?;
+        }
     }
     for note in &sidecar.notes {
         writeln!(out, "  {}", shown(note))?;

@@ -1,13 +1,24 @@
 //! The gates between validation and staging, in order: eval, judge, retrieval. Each says what it looked at, into the
 //! sidecar; one that did not look never passes anything.
 
+mod eval;
+mod judge;
+mod retrieval;
+mod strict;
+mod trusted;
+
 use serde_json::{Map, Value, json};
 
-use super::lanes::Bench;
+use super::lanes::{Bench, End};
 use super::run::{Call, Response};
-use crate::proposal::Refusal;
+use crate::proposal::message::one_line;
 use crate::proposal::policy::Marks;
 use crate::proposal::validate::Valid;
+use crate::proposal::{ReasonCode, Refusal};
+use crate::session::Redactor;
+use crate::wiki::Page;
+
+pub use trusted::untrusted;
 
 /// What the gates say of one valid change.
 #[derive(Default)]
@@ -27,11 +38,91 @@ pub struct Verdict {
 }
 
 /// Takes one valid change of a lane through the gates.
-pub fn pass(bench: &Bench<'_>, _valid: &Valid, _lane: &str) -> Verdict {
+pub fn pass(bench: &Bench<'_>, valid: &Valid, lane: &str) -> Verdict {
     let mut verdict = Verdict::default();
-    let provider = &bench.wiki.config.settings.model.provider;
+    let subject = Subject::of(bench, valid, lane);
+    for gate in [eval::eval, judge::judge, retrieval::retrieval] {
+        gate(bench, &subject, &mut verdict);
+        if verdict.refused.is_some() {
+            break;
+        }
+    }
+    if verdict.refused.is_some() || verdict.deferred.is_some() {
+        verdict.marks = Marks::default();
+    }
     verdict
-        .gates
-        .insert("judge".into(), json!({"passed": false, "reason": format!("no judge with the {provider} reviewer")}));
-    verdict
+}
+
+/// What is at the gate.
+struct Subject<'a> {
+    valid: &'a Valid,
+    lane: &'a str,
+    /// The page as it stands; `None`: there is none.
+    before: Option<Page>,
+    /// The page as it is to be; `None`: it goes away.
+    after: Option<Page>,
+}
+
+impl<'a> Subject<'a> {
+    fn of(bench: &Bench<'_>, valid: &'a Valid, lane: &'a str) -> Subject<'a> {
+        let path = valid.candidate.path.as_str();
+        let written = valid.changes.get(path);
+        let read = |bytes: &Vec<u8>| bench.wiki.read(path.into(), bytes);
+        let before = written.and_then(|written| written.before.as_ref()).map(read);
+        let after = written.and_then(|written| written.after.as_ref()).map(read);
+        Subject { valid, lane, before, after }
+    }
+
+    /// Its page, relative to the wiki's root.
+    fn path(&self) -> &'a str {
+        &self.valid.candidate.path
+    }
+
+    /// A call about it.
+    fn call(&self, stage: &str) -> Call {
+        Call { stage: stage.into(), page: Some(self.path().to_owned()), ..Call::default() }
+    }
+}
+
+impl Verdict {
+    fn say(&mut self, gate: &str, found: Value) {
+        self.gates.insert(gate.into(), found);
+    }
+
+    /// The gate did not look; nothing passes by that.
+    fn unchecked(&mut self, gate: &str, reason: &str) {
+        self.say(gate, json!({ "checked": false, "reason": reason }));
+    }
+
+    /// A person must decide; the first reason stays the first.
+    fn defer(&mut self, reason: &str) {
+        self.deferred = Some(match self.deferred.take() {
+            Some(first) => format!("{first}; {reason}"),
+            None => reason.to_owned(),
+        });
+    }
+
+    fn refuse(&mut self, subject: &Subject<'_>, code: ReasonCode, reason: String) {
+        let candidate = &subject.valid.candidate;
+        let summary = format!("{} {} \"{}\"", candidate.operation, candidate.kind, candidate.title);
+        // It is no sighting of what it would have been: the gate said no to it.
+        self.refused = Some(Refusal { code, path: candidate.path.clone(), reason, summary, proposal: None });
+    }
+}
+
+/// Words of a program or a model, as they may be kept: without secrets, in one line, cut. Redacted before they are cut.
+fn kept(bench: &Bench<'_>, words: &str, most: usize) -> String {
+    let redact = &bench.wiki.config.settings.redact;
+    match Redactor::new(&redact.extra_patterns, &redact.allow) {
+        Ok(redactor) => one_line(&redactor.redact(words), most),
+        Err(_) => "(withheld: the patterns of `redact` cannot be used)".into(),
+    }
+}
+
+/// Why a model gave no answer, in words.
+fn why(end: &End) -> &str {
+    match end {
+        End::Skipped(why) | End::Failed(why) | End::Unavailable(why) | End::BudgetExhausted(why) => why,
+        End::Done => "it said nothing",
+    }
 }

@@ -1,11 +1,11 @@
 //! The lanes: each turns what was selected into candidates.
 
-mod review;
+pub(super) mod review;
 
 use std::collections::BTreeSet;
 
 use super::plan::Selected;
-use super::run::{Call, Response};
+use super::run::{Call, RejectedCandidate, Response};
 use super::{Error, Trigger};
 use crate::ledger::State;
 use crate::model::Models;
@@ -37,6 +37,12 @@ pub struct Found {
     pub cited: Vec<Cited>,
     /// What it wants to change. A candidate that cannot be read is refused alone.
     pub candidates: Vec<Result<Candidate, Refusal>>,
+    /// What it wants to change, as a model spelled it; read like the candidates.
+    pub raw: Vec<serde_json::Value>,
+    /// What the reviewer looked at and did not propose.
+    pub rejected: Vec<RejectedCandidate>,
+    /// SHA-256 over what a model was asked, once it answered: the same is not asked again.
+    pub input: Option<String>,
     /// The pages that the reviewer was shown and may change; `None`: it can read all of them.
     pub shown: Option<BTreeSet<String>>,
     /// The kinds that the lane may write; `None`: those of the review lane.
@@ -73,7 +79,7 @@ pub enum End {
 /// Git's trouble.
 pub fn work(bench: &Bench<'_>, selected: &Selected) -> Result<Option<Found>, Error> {
     match selected.lane.as_str() {
-        "review" => Ok(review::review(bench, selected)?),
+        "review" => review::review(bench, selected),
         other => Err(Error::Settings(format!("there is no lane `{other}`"))),
     }
 }

@@ -11,7 +11,7 @@ use crate::ledger::{Cache, Status};
 use crate::proposal::row::{Row, marks};
 use crate::proposal::sides::Sides;
 use crate::proposal::view::Wanted;
-use crate::proposal::{self, Evidence, Item, Sidecar, View, sidecar};
+use crate::proposal::{self, Evidence, Item, Sidecar, View, checked, sidecar};
 use crate::wiki::Wiki;
 use crate::wiki::shown::shown;
 
@@ -206,6 +206,10 @@ fn words(shown: Option<&Shown>, diff: &str) -> String {
     lines.extend(shown.evidence.iter().map(|evidence| {
         format!("Evidence: \"{}\" ({} in {})", evidence.quote, sidecar::whose(evidence.speaker), evidence.source)
     }));
+    for gate in checked::said(&shown.gates) {
+        lines.push(format!("Checked: {}", gate.line));
+        lines.extend(gate.rows.iter().map(|row| format!("  {row}")));
+    }
     lines.extend(shown.notes.iter().map(|note| format!("Note: {note}")));
     format!("{}\n\n{diff}", lines.join("\n"))
 }

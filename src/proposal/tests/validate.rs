@@ -221,6 +221,12 @@ fn spellings_of_enums_cost_nothing() {
     let valid = world
         .pass(create(json!({"operation": "upsert", "kind": null, "path": "./gotchas/lockfile", "confidence": "80%"})));
     assert_eq!((valid.candidate.path.as_str(), valid.candidate.confidence), ("gotchas/lockfile.md", 0.8));
+    for said in [json!(80), json!("80"), json!("80 %"), json!("8/10"), json!("80/100"), json!(" 0.8 ")] {
+        assert_eq!(world.pass(create(json!({"confidence": said}))).candidate.confidence, 0.8, "{said}");
+    }
+    for kind in ["page", "Lesson", "gotchas/", "caveat"] {
+        assert_eq!(world.pass(create(json!({"kind": kind}))).candidate.kind, Kind::Gotcha, "{kind}");
+    }
     let edit = json!([{"op": "append-to-section", "heading": "## Fix", "text": "Also on macOS."}]);
     assert_eq!(world.pass(update("gotchas/openssl.md", edit)).candidate.edits[0].op, EditOp::Append);
 }
@@ -267,7 +273,18 @@ fn unsupported_operation() {
 
 #[test]
 fn confidence_out_of_range() {
-    for said in [json!(1.01), json!(-0.1), json!(1e15), json!("high"), json!(null), json!("nan")] {
+    for said in [
+        json!(1.01),
+        json!(-0.1),
+        json!(1e15),
+        json!(101),
+        json!(84.5),
+        json!("high"),
+        json!(null),
+        json!("nan"),
+        json!("8/0"),
+        json!(true),
+    ] {
         World::default().refused(create(json!({"confidence": said})), ReasonCode::ConfidenceOutOfRange);
     }
 }

@@ -8,7 +8,7 @@ use crate::wiki::Kind;
 use crate::wiki::text::{fold_space, normal};
 
 /// Longest quote, in characters.
-pub(super) const MAX_QUOTE_CHARS: usize = 400;
+pub const MAX_QUOTE_CHARS: usize = 400;
 
 /// Fewest letters and digits that a quote must have: less stands in every text.
 const MIN_QUOTE_LETTERS: usize = 4;

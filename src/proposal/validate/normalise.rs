@@ -106,10 +106,13 @@ fn kind_of(fields: &Map<String, Value>, draft: &Draft, context: &Context<'_>) ->
     let inside = draft.path.strip_prefix(&context.scope.path).unwrap_or(&draft.path).trim_start_matches('/');
     let by_place =
         || context.layout.kind_of(inside).or_else(|| context.known.page(&draft.path).and_then(|page| page.kind));
-    match text(fields, &["kind", "type", "category"]) {
+    let said = text(fields, &["kind", "type", "category"]);
+    // What any page is says nothing of its kind.
+    let said = said.filter(|said| !matches!(word(said).as_str(), "" | "page" | "lesson" | "learning" | "markdown"));
+    match said.map(|said| said.trim().trim_end_matches('/')) {
         Some(said) => {
-            Kind::parse(&said.trim().replace(' ', "-")).or_else(|| Kind::parse(&word(said))).ok_or_else(|| {
-                let what = format!("`{}` is no kind of page; use one of {}", shown(said.trim()), kinds());
+            Kind::parse(&said.replace([' ', '_'], "-")).or_else(|| Kind::parse(&word(said))).ok_or_else(|| {
+                let what = format!("`{}` is no kind of page; use one of {}", shown(said), kinds());
                 draft.refuse(ReasonCode::KindPathMismatch, what)
             })
         }
@@ -133,17 +136,29 @@ fn kinds() -> String {
 
 fn confidence_of(fields: &Map<String, Value>, draft: &Draft) -> Result<f64, Refusal> {
     let said = fields.get("confidence");
+    // A word such as "high" is refused: any number for it would be one of ours.
     let number = match said {
-        Some(Value::Number(n)) => n.as_f64(),
-        Some(Value::String(text)) => match text.trim().strip_suffix('%') {
-            Some(percent) => percent.trim().parse::<f64>().ok().map(|n| n / 100.0),
-            None => text.trim().parse().ok(),
-        },
+        Some(Value::Number(n)) => n.as_f64().map(of_hundred),
+        Some(Value::String(text)) => {
+            let text = text.trim();
+            match (text.strip_suffix('%'), text.split_once('/')) {
+                (Some(percent), _) => percent.trim().parse::<f64>().ok().map(|n| n / 100.0),
+                (_, Some((part, whole))) => {
+                    part.trim().parse::<f64>().ok().zip(whole.trim().parse::<f64>().ok()).map(|(n, of)| n / of)
+                }
+                _ => text.parse().ok().map(of_hundred),
+            }
+        }
         _ => None,
     };
     number.filter(|n| n.is_finite()).ok_or_else(|| {
         draft.refuse(ReasonCode::ConfidenceOutOfRange, "confidence is missing or no number; give one from 0 to 1")
     })
+}
+
+/// A whole number from 2 to 100 is meant in hundredths: nobody means 85 by 85 of 1.
+fn of_hundred(number: f64) -> f64 {
+    if (2.0..=100.0).contains(&number) && number.fract() == 0.0 { number / 100.0 } else { number }
 }
 
 /// A list, or the one object that should have been a list of one.

@@ -99,7 +99,7 @@ fn hidden(c: char) -> bool {
 }
 
 /// Whether a text tells a machine to leave its instructions or skip its checks. "Never skip the review" does not.
-fn is_order(text: &str) -> bool {
+pub fn is_order(text: &str) -> bool {
     OVERRIDES.is_match(&FORBIDDEN.replace_all(&plain(text), "keep "))
 }
 

@@ -1,12 +1,12 @@
-//! The review lane: what one session teaches.
+//! The review lane without a model: fixed rules, which compare with other sessions of the scope.
 
 use sha2::{Digest, Sha256};
 
-use super::super::builtin;
-use super::super::plan::Selected;
-use super::super::run::Call;
-use super::{Bench, Found};
+use super::super::{Bench, Found};
 use crate::git;
+use crate::improve::builtin;
+use crate::improve::plan::Selected;
+use crate::improve::run::Call;
 use crate::proposal::context::Cited;
 use crate::session::{self, Stored};
 

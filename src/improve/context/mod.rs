@@ -1,0 +1,242 @@
+//! What goes into the prompt about one session, and how all of it fits: the limits, the index of pages, the pages that
+//! have to do with the session, what was turned down before, the session's page, and the best of its observations.
+//!
+//! The same wiki, ledger, session, settings and template give the same prompt, byte for byte.
+
+mod budget;
+mod nearest;
+mod pages;
+mod rejected;
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::prompts::Template;
+use super::run::Read;
+use crate::git::Oid;
+use crate::model::Prompt;
+use crate::proposal::View;
+use crate::proposal::validate::MAX_QUOTE_CHARS;
+use crate::search::{self, Pages};
+use crate::session::{Observation, Redactor, Sampled, Session, Speaker, Stored, WITH_PAGE, WITHOUT_PAGE, sample};
+use crate::wiki::scope::Scope;
+use crate::wiki::{Kind, Wiki};
+
+/// What is asked about.
+pub struct Subject<'a> {
+    /// The wiki as it is.
+    pub wiki: &'a Wiki,
+    /// The proposals there are.
+    pub view: &'a View,
+    /// The scope of the session.
+    pub scope: &'a Scope,
+    /// The session's record.
+    pub stored: &'a Stored,
+    /// The session.
+    pub session: &'a Session,
+    /// The text of its page; nothing but white space: it has none.
+    pub page: &'a str,
+    /// Whether the index may be brought up to date on disk; else nothing is written.
+    pub may_write: bool,
+}
+
+/// A prompt and what it shows.
+pub struct Built {
+    /// The prompt.
+    pub prompt: Prompt,
+    /// The pages that it shows in full.
+    pub shown: BTreeSet<String>,
+    /// What it was made from.
+    pub read: Read,
+}
+
+/// Why there is no prompt.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The index or a page cannot be read.
+    #[error(transparent)]
+    Search(#[from] search::Error),
+    /// What `redact.*` says cannot be used.
+    #[error(transparent)]
+    Redact(#[from] crate::session::BadPattern),
+    /// The words to the model alone fill the room.
+    #[error("the prompt has {0} tokens without anything to review; raise `improve.max_input_tokens`")]
+    NoRoom(usize),
+}
+
+/// The parts of a prompt, each already clean of secrets, in the order in which they stand in it.
+struct Parts<'a> {
+    limits: Value,
+    index: Vec<Value>,
+    index_left_out: usize,
+    pages: Vec<pages::Given>,
+    rejected: Vec<Value>,
+    session: Value,
+    observations: Vec<Sampled<'a>>,
+    dropped: usize,
+}
+
+/// The prompt about a session.
+///
+/// # Errors
+/// When something cannot be read, or `improve.max_input_tokens` leaves no room at all.
+pub fn build(subject: &Subject<'_>, template: &Template, schema: &Value) -> Result<Built, Error> {
+    let Subject { wiki, session, scope, .. } = subject;
+    let settings = &wiki.config.settings;
+    let redactor = Redactor::new(&settings.redact.extra_patterns, &settings.redact.allow)?;
+    let shares = budget::Shares::of(settings.improve.max_input_tokens);
+    // At a commit that is named nothing is kept on disk; the answer is the same.
+    let found = Pages::at(wiki, if subject.may_write { None } else { wiki.tip })?;
+    let near = nearest::nearest(&found, session)?;
+    let all = pages::listed(&found, &near, scope);
+    let given = pages::given(subject, &all, shares.pages, &redactor)?;
+    let (index, index_left_out) = pages::index(&all, shares.index, &redactor);
+    let (rejected, rejections) = rejected::rejected(subject, shares.rejected, &redactor);
+    let has_page = !subject.page.trim().is_empty();
+    let observations = sample(&session.observations, if has_page { WITH_PAGE } else { WITHOUT_PAGE });
+    let mut parts = Parts {
+        limits: limits(subject),
+        index,
+        index_left_out,
+        pages: given,
+        rejected,
+        session: Value::Null,
+        dropped: session.observations.len() - observations.len(),
+        observations,
+    };
+    let sampled = parts.observations.len();
+    let make = |parts: &Parts<'_>| template.about(&data(parts, &redactor), schema.clone());
+    let room = shares.room.saturating_sub(make(&parts_without(&parts)).tokens());
+    parts.session = about(subject, has_page.then(|| shares.page.min(room * 2 / 3)), &redactor);
+    let prompt = budget::fit(&mut parts, shares.room, make)?;
+    Ok(Built { prompt, shown: shown(&parts), read: read(subject, template, &parts, sampled, rejections) })
+}
+
+/// Everything but the session, to see how much room is left for it.
+fn parts_without<'a>(parts: &Parts<'a>) -> Parts<'a> {
+    Parts {
+        limits: parts.limits.clone(),
+        index: parts.index.clone(),
+        index_left_out: parts.index_left_out,
+        pages: parts.pages.clone(),
+        rejected: parts.rejected.clone(),
+        session: Value::Null,
+        observations: Vec::new(),
+        dropped: parts.dropped,
+    }
+}
+
+/// The data block.
+fn data(parts: &Parts<'_>, redactor: &Redactor) -> Value {
+    json!({
+        "limits": parts.limits,
+        "index": parts.index,
+        "index_left_out": parts.index_left_out,
+        "pages": parts.pages.iter().map(|page| &page.value).collect::<Vec<_>>(),
+        "rejected": parts.rejected,
+        "session": parts.session,
+        "observations": parts.observations.iter().map(|sampled| told(sampled, redactor)).collect::<Vec<_>>(),
+        "observations_left_out": parts.dropped,
+    })
+}
+
+/// What validation will hold the reply to.
+fn limits(subject: &Subject<'_>) -> Value {
+    let improve = &subject.wiki.config.settings.improve;
+    let layout = &subject.wiki.layout;
+    let below = |folder: &str| match subject.scope.path.as_str() {
+        "" => format!("{folder}/"),
+        scope => format!("{scope}/{folder}/"),
+    };
+    let kinds = [Kind::Gotcha, Kind::Decision, Kind::Concept, Kind::Procedure, Kind::Rule, Kind::Note];
+    let folders: serde_json::Map<String, Value> =
+        kinds.iter().map(|kind| (kind.as_str().to_owned(), below(layout.folder(*kind)).into())).collect();
+    json!({
+        "folders": folders,
+        "slot": format!("{}current-focus.md", below(layout.folder(Kind::Slot))),
+        "most_proposals": improve.max_proposals_per_run,
+        "least_confidence": improve.min_confidence,
+        "most_edits_of_a_proposal": improve.max_edits_per_proposal,
+        "most_edits_of_all_proposals": improve.max_patch_edits_per_run,
+        "most_characters_of_an_edit": improve.max_edit_content_chars,
+        "most_changed_characters_of_a_proposal": improve.max_changed_chars_per_proposal,
+        "most_characters_of_a_quote": MAX_QUOTE_CHARS,
+        "most_characters_of_a_rule_or_procedure":
+            improve.max_rule_page_tokens.min(improve.max_procedure_page_tokens) * 4,
+    })
+}
+
+/// The session's record and, in so many tokens, its page.
+fn about(subject: &Subject<'_>, most: Option<usize>, redactor: &Redactor) -> Value {
+    let session = subject.session;
+    let page = most.map(|most| budget::cut(&redactor.redact(subject.page), most));
+    json!({
+        "source": format!("sessions/{}.md", session.id),
+        "agent": session.agent.as_str(),
+        "title": redactor.redact(&session.title),
+        "started": session.started.map(|at| at.to_string()),
+        "ended": session.ended.map(|at| at.to_string()),
+        "observations": session.observations.len(),
+        "page": page,
+    })
+}
+
+/// One observation, as the model reads and cites it.
+fn told(sampled: &Sampled<'_>, redactor: &Redactor) -> Value {
+    let Observation { seq, kind, speaker, tool, exit, .. } = sampled.observation;
+    let mut told = serde_json::Map::new();
+    let mut field = |name: &str, value: Value| told.insert(name.to_owned(), value);
+    field("source", format!("obs:{seq}").into());
+    field("said_by", words_of(*speaker).into());
+    field("kind", serde_json::to_value(kind).unwrap_or_default());
+    if let Some(tool) = tool {
+        field("tool", redactor.redact(tool).into());
+    }
+    if let Some(exit) = exit {
+        field("exit", (*exit).into());
+    }
+    // The title is mostly how the text begins.
+    if !sampled.title.is_empty() && !sampled.text.trim_start().starts_with(sampled.title.trim_end_matches('…')) {
+        field("title", redactor.redact(&sampled.title).into());
+    }
+    field("text", redactor.redact(&sampled.text).into());
+    told.into()
+}
+
+fn words_of(speaker: Speaker) -> &'static str {
+    match speaker {
+        Speaker::Human => "person",
+        Speaker::Assistant => "agent",
+        Speaker::Tool => "tool",
+        Speaker::System => "program",
+    }
+}
+
+fn shown(parts: &Parts<'_>) -> BTreeSet<String> {
+    parts.pages.iter().filter(|page| page.whole).map(|page| page.path.clone()).collect()
+}
+
+fn read(
+    subject: &Subject<'_>,
+    template: &Template,
+    parts: &Parts<'_>,
+    sampled: usize,
+    rejections: Vec<String>,
+) -> Read {
+    let id = &subject.session.id;
+    let mut blobs = vec![(format!("sessions/{id}.md"), subject.stored.page_blob)];
+    blobs.extend(subject.stored.observations_blob.map(|blob| (format!("sessions/{id}"), blob)));
+    blobs.extend(parts.pages.iter().map(|page| (page.path.clone(), page.blob)));
+    let hex = |(source, blob): (String, Oid)| (source, blob.to_string());
+    Read {
+        template: template.version.clone(),
+        commit: subject.wiki.tip.map(|tip| tip.to_string()),
+        blobs: blobs.into_iter().map(hex).collect(),
+        observations: parts.observations.len(),
+        dropped: sampled - parts.observations.len(),
+        indexed: parts.index.len(),
+        index_left_out: parts.index_left_out,
+        rejections: rejections.into_iter().take(parts.rejected.len()).collect(),
+    }
+}

@@ -1,0 +1,209 @@
+//! The eval gate: a program of the user's scores a change. It runs without a shell, for a limited time, and nothing
+//! that it started outlives it. Whatever is not a clear yes refuses the one proposal.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::super::prompts::sha256;
+use super::super::run::Response;
+use super::{Bench, Subject, Verdict, kept, strict};
+use crate::config::trust;
+use crate::feedback::automation;
+use crate::process::{self, Fault, Limits, Program};
+use crate::proposal::ReasonCode;
+
+/// Most bytes that the program may write.
+const OUTPUT: usize = 64 << 10;
+
+/// Longest reason of the program's that is kept, in characters.
+const REASON: usize = 300;
+
+/// By how much two differences of scores may differ and still be the same: scores are decimal, floats are not.
+const SAME: f64 = 1e-9;
+
+/// Lets the program score the change, where one is named and the page is one of its.
+pub(super) fn eval(bench: &Bench<'_>, subject: &Subject<'_>, verdict: &mut Verdict) {
+    let settings = &bench.wiki.config.settings.eval;
+    if settings.command.is_empty() {
+        return;
+    }
+    let scope = &bench.wiki.scopes.of_page(subject.path()).path;
+    let inner = subject.path().strip_prefix(scope.as_str()).unwrap_or(subject.path()).trim_start_matches('/');
+    if !settings.prefixes.iter().any(|prefix| inner.starts_with(prefix.as_str())) {
+        return verdict.unchecked("eval", "no prefix of `eval.prefixes` fits its path");
+    }
+    let input = input(bench, subject).to_string();
+    let command_sha256 = sha256(&json!(settings.command).to_string());
+    let clock = Instant::now();
+    let ran = run(bench, input.clone());
+    let mut call = subject.call("eval");
+    call.provider = "program".into();
+    call.input_sha256 = sha256(&format!("{command_sha256}\n{input}"));
+    call.ms = u64::try_from(clock.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let scored = ran.and_then(|output| {
+        verdict.responses.push(Response { sha256: sha256(&output), bytes: output.len() as u64 });
+        Ok((Scored::read(&output)?, sha256(&output)))
+    });
+    match scored.and_then(|(scored, result)| scored.decide(settings.min_delta).map(|()| (scored, result))) {
+        Ok((scored, result_sha256)) => {
+            let digest = |page: &Option<crate::wiki::Page>| page.as_ref().map(|page| sha256(&page.body));
+            let mut found = json!({
+                "passed": true, "command_sha256": command_sha256, "before_sha256": digest(&subject.before),
+                "after_sha256": digest(&subject.after), "result_sha256": result_sha256, "ms": call.ms,
+            });
+            let said = [
+                ("score_before", scored.before.map(Value::from)),
+                ("score_after", scored.after.map(Value::from)),
+                ("reason", scored.reason.map(|reason| kept(bench, &reason, REASON).into())),
+            ];
+            for (key, value) in said {
+                if let Some(value) = value {
+                    found[key] = value;
+                }
+            }
+            verdict.say("eval", found);
+        }
+        Err((code, reason)) => {
+            let reason = kept(bench, &reason, REASON);
+            call.error = Some(format!("{code}: {reason}"));
+            verdict.refuse(subject, code, reason);
+        }
+    }
+    verdict.calls.push(call);
+}
+
+/// What the program reads.
+fn input(bench: &Bench<'_>, subject: &Subject<'_>) -> Value {
+    let candidate = &subject.valid.candidate;
+    json!({
+        "path": candidate.path,
+        "kind": candidate.kind,
+        "operation": candidate.operation,
+        "title": candidate.title,
+        "confidence": candidate.confidence,
+        "rationale": candidate.rationale,
+        "before_body": subject.before.as_ref().map(|page| &page.body),
+        "after_body": subject.after.as_ref().map(|page| &page.body),
+        "base": bench.wiki.tip.map(|tip| tip.to_string()),
+    })
+}
+
+/// Why a change does not pass.
+type No = (ReasonCode, String);
+
+fn error(reason: impl Into<String>) -> No {
+    (ReasonCode::EvalGateError, reason.into())
+}
+
+/// Runs the program at the top of the work tree; returns what it wrote.
+fn run(bench: &Bench<'_>, input: String) -> Result<String, No> {
+    let wiki = bench.wiki;
+    let settings = &wiki.config.settings.eval;
+    let allowed = trust::allows(&wiki.repo, wiki.tip, &wiki.config, "eval.command");
+    allowed.map_err(|fault| error(fault.to_string()))?.map_err(error)?;
+    let folder = wiki.repo.workdir().unwrap_or_else(|| wiki.repo.common_dir());
+    let mut command = settings.command.clone();
+    // A program that is named by its place in the repository, wherever we were started.
+    if command[0].contains(std::path::is_separator) {
+        let place: PathBuf = folder.join(&command[0]);
+        command[0] = place.display().to_string();
+    }
+    let limits = Limits { time: Duration::from_secs(settings.timeout_secs), output: OUTPUT };
+    // What it searches is no use of the wiki, and what it commits wakes no worker.
+    let env = [(automation::VARIABLE, "eval"), ("GIT_MEMORY_HOOK", "0")];
+    let program = Program { command: &command, folder: &folder, env: &env };
+    let ended = process::run(&program, input.into_bytes(), &limits).map_err(|fault| match fault {
+        Fault::TimedOut(_) => (ReasonCode::EvalGateTimeout, format!("the eval program: {fault}")),
+        fault => error(format!("the eval program: {fault}")),
+    })?;
+    if !ended.status.success() {
+        let last = ended.stderr.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+        return Err(error(format!("the eval program ended with {} {last}", ended.status)));
+    }
+    String::from_utf8(ended.stdout).map_err(|_| error("the eval program's answer is not UTF-8"))
+}
+
+/// What the program said.
+#[derive(Debug, PartialEq)]
+struct Scored {
+    passed: bool,
+    before: Option<f64>,
+    after: Option<f64>,
+    reason: Option<String>,
+}
+
+impl Scored {
+    /// Reads its answer. Fields that are not ours are its own business.
+    fn read(output: &str) -> Result<Scored, No> {
+        let bad = |what: String| error(format!("the eval program's answer: {what}"));
+        let fields = strict::whole(output).map_err(bad)?;
+        let passed = match fields.get("passed") {
+            Some(Value::Bool(passed)) => *passed,
+            Some(_) => return Err(bad("`passed` is neither true nor false".into())),
+            None => return Err(bad("`passed` is missing".into())),
+        };
+        let score = |key: &str| match fields.get(key) {
+            None | Some(Value::Null) => Ok(None),
+            Some(value) => value.as_f64().map(Some).ok_or_else(|| bad(format!("`{key}` is no number"))),
+        };
+        let reason = match fields.get("reason") {
+            None | Some(Value::Null) => None,
+            Some(Value::String(reason)) => Some(reason.clone()),
+            Some(_) => return Err(bad("`reason` is no text".into())),
+        };
+        Ok(Scored { passed, before: score("score_before")?, after: score("score_after")?, reason })
+    }
+
+    /// Whether that is a yes.
+    fn decide(&self, min_delta: f64) -> Result<(), No> {
+        let no = |what: String| Err((ReasonCode::EvalGateFailed, what));
+        if !self.passed {
+            let reason = self.reason.as_deref().unwrap_or("it says no more");
+            return no(format!("the eval program does not pass it: {reason}"));
+        }
+        if let (Some(before), Some(after)) = (self.before, self.after) {
+            let rise = after - before;
+            let enough = rise + SAME >= min_delta;
+            if !enough {
+                return no(format!(
+                    "the score goes from {before} to {after}; `eval.min_delta` asks for {min_delta} more"
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(output: &str, min_delta: f64) -> Option<ReasonCode> {
+        Scored::read(output).and_then(|scored| scored.decide(min_delta)).err().map(|(code, _)| code)
+    }
+
+    #[test]
+    fn only_a_clear_yes_with_enough_of_a_rise_passes() {
+        use ReasonCode::{EvalGateError, EvalGateFailed};
+        for (output, min_delta, no) in [
+            (r#"{"passed":true}"#, 1.0, None),
+            (r#"{"passed":true,"score_after":0.1,"note":"own"}"#, 1.0, None),
+            (r#"{"passed":true,"score_before":0.2,"score_after":0.3}"#, 0.1, None),
+            (r#"{"passed":true,"score_before":1,"score_after":1}"#, 0.0, None),
+            (r#"{"passed":true,"score_before":1,"score_after":0.9}"#, 0.0, Some(EvalGateFailed)),
+            (r#"{"passed":true,"score_before":1,"score_after":2}"#, f64::NAN, Some(EvalGateFailed)),
+            (r#"{"passed":false,"score_before":1,"score_after":2}"#, 0.0, Some(EvalGateFailed)),
+            (r#"{"passed":false,"passed":true}"#, 0.0, Some(EvalGateError)),
+            (r#"{"passed":"true"}"#, 0.0, Some(EvalGateError)),
+            (r#"{"passed":true,"score_after":"9"}"#, 0.0, Some(EvalGateError)),
+            (r#"{"passed":true,"reason":3}"#, 0.0, Some(EvalGateError)),
+            (r#"{"score_after":1}"#, 0.0, Some(EvalGateError)),
+            (r#"ok {"passed":true}"#, 0.0, Some(EvalGateError)),
+            ("", 0.0, Some(EvalGateError)),
+        ] {
+            assert_eq!(of(output, min_delta), no, "{output}");
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! The judge: a model scores a change by criteria, each for itself. Only a whole answer in which every criterion is
+//! met passes; whatever else comes, or does not come, leaves the change to a person or refuses it.
+
+use serde_json::{Map, Value, json};
+
+use super::super::ask::ask;
+use super::super::prompts::Template;
+use super::strict::{self, Fields};
+use super::{Bench, Subject, Verdict, kept, why};
+use crate::improve::Trigger;
+use crate::model::{Prompt, Stage};
+use crate::proposal::policy::{self, Terms};
+use crate::proposal::{ReasonCode, sidecar};
+use crate::search::{self, Ask, Pages, Signals};
+use crate::wiki::Page;
+
+/// What a lesson is judged by.
+const LESSON: &[&str] = &["durable", "actionable", "non_redundant", "grounded"];
+
+/// What a repair of a page's description is judged by.
+const REPAIR: &[&str] = &["need", "preservation", "quality"];
+
+/// Lanes whose every change is judged, whatever the policy.
+const ALWAYS: &[&str] = &["reflect", "distill"];
+
+/// The least score that meets a criterion. A mean would let one good word carry a bad lesson.
+const MET: i64 = 4;
+
+/// Below this mean nobody needs to look at it.
+const HOPELESS: f64 = 2.5;
+
+/// Pages near the change that the judge is shown, for what they say already.
+const NEAR: usize = 5;
+
+/// Characters of the body of such a page.
+const NEAR_BODY: usize = 1_500;
+
+/// Characters of the change that such pages are looked for with.
+const QUERY: usize = 800;
+
+/// Longest reason that is kept, in characters.
+const REASON: usize = 300;
+
+/// Why a person decides on what always needs a judge.
+const UNJUDGED: &str = "no judge looked at it";
+
+/// Judges what would land by itself, and whatever the lane says must be judged.
+pub(super) fn judge(bench: &Bench<'_>, subject: &Subject<'_>, verdict: &mut Verdict) {
+    let always = ALWAYS.contains(&subject.lane);
+    if !bench.models.has(Stage::Judge) {
+        let provider = bench.models.stage(Stage::Judge).provider;
+        verdict.say("judge", json!({ "passed": false, "reason": format!("no judge with the {provider} reviewer") }));
+        if always {
+            verdict.defer(UNJUDGED);
+        }
+        return;
+    }
+    if let Err(reason) = would_land(bench, subject, verdict)
+        && !always
+    {
+        return verdict.unchecked("judge", &format!("nothing lands by itself here: {reason}"));
+    }
+    let criteria = if subject.lane == "reflect" { REPAIR } else { LESSON };
+    let answered = match prompt(bench, subject, criteria) {
+        Ok(prompt) => answer(bench, subject, &prompt, criteria, verdict),
+        Err(trouble) => Err(trouble),
+    };
+    match answered {
+        Ok(scores) => decide(bench, subject, scores, verdict),
+        Err(trouble) => {
+            let reason = format!("the judge did not answer as asked: {}", kept(bench, &trouble, REASON));
+            verdict.say("judge", json!({ "passed": false, "reason": reason }));
+            verdict.defer(&reason);
+        }
+    }
+}
+
+/// Whether the policy in force would let it land by itself once it is judged.
+fn would_land(bench: &Bench<'_>, subject: &Subject<'_>, verdict: &Verdict) -> Result<(), String> {
+    let approval = &bench.wiki.config.settings.approval;
+    if bench.trigger == Trigger::Agent {
+        return Err("an agent asked for the run".into());
+    }
+    let policy = policy::of(approval).ok_or("approval.mode is none")?;
+    let candidate = &subject.valid.candidate;
+    let terms = Terms {
+        lane: subject.lane,
+        kind: candidate.kind.as_str(),
+        operation: candidate.operation.as_str(),
+        confidence: candidate.confidence,
+        deferred: subject.valid.deferred.as_deref().or(verdict.deferred.as_deref()),
+    };
+    policy::would_allow(policy, approval, &terms)
+}
+
+/// One criterion's score and why.
+struct Score {
+    criterion: &'static str,
+    score: i64,
+    reason: String,
+}
+
+/// Asks once. The error says why there is no answer, or why it is none.
+fn answer(
+    bench: &Bench<'_>,
+    subject: &Subject<'_>,
+    prompt: &Prompt,
+    criteria: &'static [&'static str],
+    verdict: &mut Verdict,
+) -> Result<Vec<Score>, String> {
+    let mut call = subject.call("judge");
+    call.input_sha256 = prompt.sha256();
+    let asked = ask(bench, Stage::Judge, prompt, call);
+    let mut call = asked.call;
+    verdict.responses.extend(asked.response);
+    let read = match (asked.value, asked.text) {
+        (Err(end), _) => Err(why(&end).to_owned()),
+        (Ok(_), text) => read(&text.unwrap_or_default(), criteria),
+    };
+    if let Err(trouble) = &read {
+        call.error.get_or_insert_with(|| kept(bench, trouble, REASON));
+    }
+    verdict.calls.push(call);
+    read
+}
+
+/// Reads an answer: every criterion once, none beside them, each with a score from 1 to 5 and a reason.
+fn read(text: &str, criteria: &'static [&'static str]) -> Result<Vec<Score>, String> {
+    let fields = strict::first(text)?;
+    strict::exactly(&fields, criteria)?;
+    criteria.iter().map(|criterion| one(&fields, criterion)).collect()
+}
+
+fn one(fields: &Fields, criterion: &'static str) -> Result<Score, String> {
+    let at = |what: String| format!("`{criterion}`: {what}");
+    let Some(Value::Object(found)) = fields.get(criterion) else {
+        return Err(at("it is no object with `reason` and `score`".into()));
+    };
+    strict::exactly(found, &["reason", "score"]).map_err(at)?;
+    let score = strict::number(found.get("score"), 1, 5).map_err(at)?;
+    match found.get("reason") {
+        Some(Value::String(reason)) if !reason.trim().is_empty() => {
+            Ok(Score { criterion, score, reason: reason.clone() })
+        }
+        _ => Err(at("it says no reason".into())),
+    }
+}
+
+/// Every criterion must be met. What fails by little a person may still want.
+fn decide(bench: &Bench<'_>, subject: &Subject<'_>, scores: Vec<Score>, verdict: &mut Verdict) {
+    #[allow(clippy::cast_precision_loss)] // sums of a few small numbers
+    let mean = scores.iter().map(|score| score.score).sum::<i64>() as f64 / scores.len() as f64;
+    let passed = scores.iter().all(|score| score.score >= MET);
+    let mut told = Map::new();
+    for score in &scores {
+        let reason = kept(bench, &score.reason, REASON);
+        told.insert(score.criterion.to_owned(), json!({ "score": score.score, "reason": reason }));
+    }
+    let by = verdict.calls.last().map(|call| match &call.model {
+        Some(model) => format!("{}/{model}", call.provider),
+        None => call.provider.clone(),
+    });
+    verdict.say("judge", json!({ "passed": passed, "mean": mean, "by": by, "scores": told }));
+    if passed {
+        verdict.marks.judged = true;
+        return;
+    }
+    let unmet: Vec<&Score> = scores.iter().filter(|score| score.score < MET).collect();
+    let worst = unmet.iter().min_by_key(|score| score.score).map_or("", |score| score.reason.as_str());
+    let list: Vec<String> =
+        unmet.iter().map(|score| format!("{} {}", score.criterion.replace('_', "-"), score.score)).collect();
+    let reason = format!("the judge gives {} of 5: {}", list.join(", "), kept(bench, worst, REASON));
+    if mean < HOPELESS {
+        verdict.refuse(subject, ReasonCode::JudgeRefused, reason);
+    } else {
+        verdict.defer(&reason);
+    }
+}
+
+/// What the judge is shown. How sure the proposing model is of itself is not among it: it always is.
+fn prompt(bench: &Bench<'_>, subject: &Subject<'_>, criteria: &[&str]) -> Result<Prompt, String> {
+    let candidate = &subject.valid.candidate;
+    let evidence: Vec<Value> = candidate
+        .evidence
+        .iter()
+        .map(|evidence| {
+            let whose = evidence.speaker.map_or("a page of the wiki", |speaker| sidecar::whose(Some(speaker)));
+            json!({ "source": evidence.source, "whose": whose, "quote": evidence.quote })
+        })
+        .collect();
+    let data = json!({
+        "what": if criteria == REPAIR { "repair" } else { "lesson" },
+        "change": {
+            "operation": candidate.operation, "path": candidate.path, "kind": candidate.kind,
+            "title": candidate.title, "rationale": candidate.rationale,
+        },
+        "before": subject.before.as_ref().map(page),
+        "after": subject.after.as_ref().map(page),
+        "evidence": evidence,
+        "near_pages": near(bench, subject).map_err(|trouble| format!("near pages cannot be looked for: {trouble}"))?,
+    });
+    let template = Template::load("judge").map_err(|trouble| trouble.to_string())?;
+    let prompt = template.about(&data, schema(criteria));
+    let most = bench.wiki.config.settings.improve.max_input_tokens;
+    if prompt.tokens() > most {
+        // What it is not shown it cannot judge.
+        return Err(format!("the change is too long to be judged whole ({most} tokens, `improve.max_input_tokens`)"));
+    }
+    Ok(prompt)
+}
+
+fn page(page: &Page) -> Value {
+    json!({
+        "title": page.title, "description": page.front.description, "when_to_use": page.front.when_to_use,
+        "body": page.body,
+    })
+}
+
+/// Pages of the scope that may say it already.
+fn near(bench: &Bench<'_>, subject: &Subject<'_>) -> Result<Vec<Value>, search::Error> {
+    let wiki = bench.wiki;
+    let Some(after) = subject.after.as_ref().filter(|_| wiki.tip.is_some()) else { return Ok(Vec::new()) };
+    let words = format!("{} {} {}", after.title, after.front.description.as_deref().unwrap_or_default(), after.body);
+    // Only words: its quotes and stars are no phrases and prefixes of ours.
+    let words: String = words.chars().take(QUERY).map(|c| if c.is_alphanumeric() { c } else { ' ' }).collect();
+    let scope = wiki.scopes.of_page(subject.path());
+    let ask = Ask { text: &words, scope: Some(&scope.name), limit: NEAR + 1, ..Ask::default() };
+    let hits = match Pages::at(wiki, None)?.search(&ask, &Signals::default()) {
+        Ok(answer) => answer.hits,
+        Err(search::Error::NoWords) => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let mut near = Vec::new();
+    for hit in hits.iter().filter(|hit| hit.path != subject.path()).take(NEAR) {
+        let Some(bytes) = wiki.bytes(&hit.path)? else { continue };
+        let page = wiki.read(hit.path.as_str().into(), &bytes);
+        let body: String = page.body.chars().take(NEAR_BODY).collect();
+        near.push(json!({
+            "path": hit.path, "title": page.title, "description": page.front.description,
+            "body_is_cut": body.len() < page.body.len(), "body": body,
+        }));
+    }
+    Ok(near)
+}
+
+fn schema(criteria: &[&str]) -> Value {
+    let one = json!({
+        "type": "object",
+        "properties": { "reason": { "type": "string" }, "score": { "type": "integer", "enum": [1, 2, 3, 4, 5] } },
+        "required": ["reason", "score"],
+        "additionalProperties": false,
+    });
+    let properties: Map<String, Value> = criteria.iter().map(|name| ((*name).to_owned(), one.clone())).collect();
+    json!({ "type": "object", "properties": properties, "required": criteria, "additionalProperties": false })
+}

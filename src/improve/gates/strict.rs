@@ -1,0 +1,155 @@
+//! JSON of programs and models, read without mercy: what is said twice was not said.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+/// An object's fields.
+pub(super) type Fields = Map<String, Value>;
+
+/// The first JSON value of a text, which must be an object; it may stand in a fence or between words.
+pub(super) fn first(text: &str) -> Result<Fields, String> {
+    let mut from = 0;
+    while let Some(at) = text[from..].find(['{', '[']).map(|at| from + at) {
+        let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<&RawValue>();
+        if let Some(Ok(raw)) = values.next() {
+            return whole(raw.get());
+        }
+        from = at + 1;
+    }
+    Err("it holds no JSON".into())
+}
+
+/// A text that is one JSON object and nothing else but white space.
+pub(super) fn whole(text: &str) -> Result<Fields, String> {
+    match serde_json::from_str::<Once>(text.trim()) {
+        Ok(Once(Value::Object(fields))) => Ok(fields),
+        Ok(_) => Err("it is no JSON object".into()),
+        Err(error) => Err(format!("it is no JSON object: {error}")),
+    }
+}
+
+/// Exactly these fields, in any order.
+pub(super) fn exactly(fields: &Fields, keys: &[&str]) -> Result<(), String> {
+    if let Some(missing) = keys.iter().find(|key| !fields.contains_key(**key)) {
+        return Err(format!("`{missing}` is missing"));
+    }
+    match fields.keys().find(|key| !keys.contains(&key.as_str())) {
+        Some(extra) => Err(format!("`{extra}` was not asked for")),
+        None => Ok(()),
+    }
+}
+
+/// A whole number within bounds: no text, no fraction, no `4.0`.
+pub(super) fn number(value: Option<&Value>, least: i64, most: i64) -> Result<i64, String> {
+    let number = value.and_then(Value::as_i64).filter(|number| (least..=most).contains(number));
+    number.ok_or_else(|| {
+        let found = value.map_or_else(|| "nothing".into(), Value::to_string);
+        let short: String = found.chars().take(40).collect();
+        format!("{short} is no whole number from {least} to {most}")
+    })
+}
+
+/// A value in which no object names a field twice.
+struct Once(Value);
+
+impl<'de> Deserialize<'de> for Once {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Once, D::Error> {
+        from.deserialize_any(Reader).map(Once)
+    }
+}
+
+struct Reader;
+
+impl<'de> Visitor<'de> for Reader {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut all = Vec::new();
+        while let Some(Once(item)) = items.next_element()? {
+            all.push(item);
+        }
+        Ok(all.into())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Value, A::Error> {
+        let mut all = Map::new();
+        while let Some((key, Once(value))) = fields.next_entry::<String, Once>()? {
+            if all.contains_key(&key) {
+                return Err(A::Error::custom("a field is named twice"));
+            }
+            all.insert(key, value);
+        }
+        Ok(all.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_value_counts_wherever_it_stands_and_must_be_an_object() {
+        for text in ["{\"a\":1}", "Well:\n```json\n{\"a\": 1}\n```\n{\"a\": 2}", "{no} {\"a\":1}"] {
+            assert_eq!(first(text).map(|fields| fields["a"].clone()), Ok(1.into()), "{text}");
+        }
+        for text in ["", "words", "[{\"a\":1}]", "{\"a\":1,\"a\":2}", "{\"a\":{\"b\":1,\"b\":1}}", "<html>{</html>"] {
+            assert!(first(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_whole_text_is_one_object_and_nothing_else() {
+        assert!(whole(" {\"a\":[1.5,null,true,\"x\",-1]}\n").is_ok());
+        for text in ["", "null", "{} {}", "x{}", "[]", "{\"a\":1e999}", "{\"a\":NaN}"] {
+            assert!(whole(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn only_whole_numbers_within_bounds_are_numbers() {
+        let number = |text: &str| number(serde_json::from_str::<Value>(text).ok().as_ref(), 1, 5);
+        assert_eq!((number("1"), number("5")), (Ok(1), Ok(5)));
+        for text in ["0", "6", "-1", "4.5", "4.0", "\"4\"", "null", "true", "[4]", "18446744073709551615"] {
+            assert!(number(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn keys_are_those_that_were_asked_for() {
+        let fields = |text: &str| whole(text).expect("an object");
+        assert_eq!(exactly(&fields("{\"b\":1,\"a\":1}"), &["a", "b"]), Ok(()));
+        assert!(exactly(&fields("{\"a\":1}"), &["a", "b"]).is_err());
+        assert!(exactly(&fields("{\"a\":1,\"b\":1,\"c\":1}"), &["a", "b"]).is_err());
+    }
+}

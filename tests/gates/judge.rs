@@ -1,0 +1,195 @@
+//! A model judges changes.
+
+use serde_json::{Value, json};
+
+use super::common::Sandbox;
+use super::{configure, improve, landed, open, prints, read_by, script, the_one, wiki};
+
+const CRITERIA: [&str; 4] = ["durable", "actionable", "non_redundant", "grounded"];
+
+/// A whole answer with these scores.
+pub fn scores(scores: [i64; 4]) -> String {
+    let fields = CRITERIA
+        .iter()
+        .zip(scores)
+        .map(|(name, score)| ((*name).to_owned(), json!({"reason": format!("because of {name}"), "score": score})));
+    Value::Object(fields.collect()).to_string()
+}
+
+/// The built-in reviewer with a judge that answers by a script.
+pub fn judged_by(answer: &str, settings: &str) -> Sandbox {
+    let sandbox = wiki("");
+    let program = script(&sandbox, "judge", answer);
+    let judge = format!("[model.judge]\nprovider = \"command\"\ncommand = [\"{program}\"]\nmodel = \"strict\"\n");
+    configure(&sandbox, &format!("{settings}\n{judge}"));
+    sandbox
+}
+
+#[test]
+fn what_meets_every_criterion_lands_under_the_bots_name() {
+    let sandbox = judged_by(&prints(&scores([4, 5, 4, 5])), "");
+    let run = improve(&sandbox);
+    assert_eq!(run["proposals"][0]["outcome"], "accepted", "{run}");
+    assert!(landed(&sandbox) && open(&sandbox).is_empty());
+    let commit = run["proposals"][0]["detail"].as_str().expect("a commit");
+    let message = sandbox.git(&["log", "-1", "--format=%an <%ae>%n%B", commit]);
+    assert!(message.starts_with("git-memory policy <policy@git-memory.invalid>\n"), "{message}");
+    for line in ["Memory-Decision: auto-accepted", "Memory-Policy: gated", "Memory-Model: builtin"] {
+        assert!(message.lines().any(|found| found == line), "{line} in {message}");
+    }
+    let id = run["proposals"][0]["id"].as_str().expect("an id");
+    let gate = sandbox.json(&["proposal", "show", id])["proposal"]["gates"]["judge"].clone();
+    assert_eq!((&gate["passed"], &gate["mean"], &gate["by"]), (&true.into(), &4.5.into(), &"command/strict".into()));
+    assert_eq!(gate["scores"]["grounded"], json!({"score": 5, "reason": "because of grounded"}), "{gate}");
+    let shown = sandbox.run(&["proposal", "show", id]);
+    assert!(shown.contains("judge: passed, mean 4.5, by command/strict"), "{shown}");
+    assert!(shown.contains("non-redundant 4 of 5: because of non_redundant"), "{shown}");
+    assert!(run["calls"].as_array().is_some_and(|calls| calls.iter().any(|call| call["stage"] == "judge")), "{run}");
+    assert_eq!(run["responses"].as_array().map(Vec::len), Some(1));
+    sandbox.fsck();
+}
+
+#[test]
+fn the_judge_sees_the_change_the_speakers_and_near_pages_and_never_how_sure_the_reviewer_is() {
+    let sandbox = judged_by(&prints(&scores([1, 1, 1, 1])), "");
+    sandbox.write(
+        "notes/openssl.md",
+        "# OpenSSL on laptops\n\nOPENSSL_DIR is unset there: export OPENSSL_DIR before cargo test.\n",
+    );
+    sandbox.commit("A near page");
+    improve(&sandbox);
+    let prompt = read_by(&sandbox, "judge");
+    assert!(prompt.contains("non_redundant"), "{prompt}");
+    for part in ["\"path\": \"gotchas/", "\"quote\"", "the agent's words", "\"near_pages\"", "notes/openssl.md"] {
+        assert!(prompt.contains(part), "{part} in {prompt}");
+    }
+    let data = prompt.split("=== data").nth(1).expect("the data");
+    assert!(!data.contains("confidence"), "{data}");
+}
+
+#[test]
+fn a_near_miss_waits_for_a_person_and_a_hopeless_one_is_refused() {
+    let sandbox = judged_by(&prints(&scores([5, 5, 5, 3])), "");
+    let run = improve(&sandbox);
+    let proposal = the_one(&sandbox);
+    let deferred = proposal["deferred"].as_str().expect("a person decides");
+    assert!(deferred.contains("grounded 3") && deferred.contains("because of grounded"), "{deferred}");
+    assert_eq!((&proposal["gates"]["judge"]["passed"], landed(&sandbox)), (&false.into(), false), "{run}");
+    // The mean of these is 2.25.
+    let sandbox = judged_by(&prints(&scores([5, 1, 1, 2])), "");
+    let run = improve(&sandbox);
+    assert_eq!(run["refused"][0]["code"], "judge_refused", "{run}");
+    assert!(open(&sandbox).is_empty() && !landed(&sandbox));
+}
+
+/// Nothing of this is an answer, and so nothing of it passes, under no policy.
+#[test]
+fn a_judge_that_does_not_answer_as_asked_passes_nothing() {
+    let good = scores([5, 5, 5, 5]);
+    let with = |change: &dyn Fn(&mut Value)| {
+        let mut value: Value = serde_json::from_str(&good).expect("JSON");
+        change(&mut value);
+        prints(&value.to_string())
+    };
+    let score = |found: Value| with(&move |value| value["durable"]["score"] = found.clone());
+    let answers = [
+        ("nothing", String::new()),
+        ("an exit code", format!("{}\nexit 1", prints(&good))),
+        ("HTML", prints("<html><body>502</body></html>")),
+        ("words", prints("Pass everything. All criteria are met: 5, 5, 5, 5.")),
+        ("a list", prints(&format!("[{good}]"))),
+        ("null", prints("null")),
+        ("an object that breaks off", prints(&good[..good.len() - 1])),
+        ("a missing key", with(&|value| drop(value.as_object_mut().map(|fields| fields.remove("grounded"))))),
+        ("an extra key", with(&|value| value["passed"] = true.into())),
+        ("a key twice", prints(&format!("{{\"grounded\":{{\"reason\":\"x\",\"score\":1}},{}", &good[1..]))),
+        ("no reason", with(&|value| value["durable"] = json!({"score": 5}))),
+        ("a bare score", with(&|value| value["durable"] = 5.into())),
+        ("6", score(6.into())),
+        ("0", score(0.into())),
+        ("a fraction", score(4.5.into())),
+        ("a whole fraction", prints(&good.replacen("\"score\":5", "\"score\":5.0", 1))),
+        ("a word", score("4".into())),
+        ("no score", score(Value::Null)),
+        ("true", score(true.into())),
+        ("its scores in another object", prints(&format!("{{\"result\":{good}}}"))),
+        ("scores after an example", prints(&format!("{{\"example\": 1}} {good}"))),
+        ("not UTF-8", "printf '\\377'".into()),
+    ];
+    for mode in ["gated", "all"] {
+        for (what, answer) in &answers {
+            let sandbox = judged_by(answer, &format!("approval.mode = \"{mode}\"\nmodel.max_retries = 0\n"));
+            let run = improve(&sandbox);
+            assert!(!landed(&sandbox), "{mode}: {what}: {run}");
+            let proposal = the_one(&sandbox);
+            let deferred = proposal["deferred"].as_str().unwrap_or_else(|| panic!("{mode}: {what}: {proposal}"));
+            assert!(deferred.starts_with("the judge did not answer as asked"), "{mode}: {what}: {deferred}");
+            assert_eq!(proposal["gates"]["judge"]["passed"], false, "{mode}: {what}");
+            let id = proposal["id"].as_str().expect("an id");
+            let drained = sandbox.json(&["drain", "--policy", "gated", "--yes"]);
+            assert_eq!(drained["proposals"][0]["outcome"], "left", "{mode}: {what}: {drained} {id}");
+        }
+    }
+}
+
+#[test]
+fn an_answer_in_a_fence_or_between_words_is_an_answer() {
+    for answer in [format!("```json\n{}\n```", scores([5, 5, 5, 5])), format!("Well:\n{} So.", scores([4, 4, 4, 4]))] {
+        let sandbox = judged_by(&prints(&answer), "");
+        improve(&sandbox);
+        assert!(landed(&sandbox), "{answer}");
+    }
+}
+
+#[test]
+fn a_judge_that_takes_too_long_leaves_the_change_to_a_person() {
+    let sandbox = judged_by("sleep 30", "model.timeout_secs = 1\nmodel.max_retries = 0\n");
+    let clock = std::time::Instant::now();
+    improve(&sandbox);
+    assert!(clock.elapsed() < std::time::Duration::from_secs(25), "{:?}", clock.elapsed());
+    assert!(!landed(&sandbox));
+    assert!(the_one(&sandbox)["deferred"].is_string());
+}
+
+#[test]
+fn what_would_not_land_by_itself_is_not_judged() {
+    let good = prints(&scores([5, 5, 5, 5]));
+    for (settings, why) in [
+        ("approval.mode = \"none\"\n", "approval.mode is none"),
+        ("approval.gated.kinds = [\"concept\"]\n", "kind gotcha is not among"),
+        ("approval.gated.min_confidence = 1.0\n", "is below 1.00"),
+    ] {
+        let sandbox = judged_by(&good, settings);
+        improve(&sandbox);
+        assert_eq!(read_by(&sandbox, "judge"), "", "{settings}: nobody was asked");
+        let gate = the_one(&sandbox)["gates"]["judge"].clone();
+        assert_eq!(gate["checked"], false, "{gate}");
+        assert!(gate["reason"].as_str().is_some_and(|reason| reason.contains(why)), "{gate}");
+        assert!(!landed(&sandbox));
+    }
+    // A rule is a person's, whatever the mode.
+    let sandbox = judged_by(&good, "approval.mode = \"all\"\n");
+    sandbox.run(&["capture", &super::fixture("hand-pnpm-rule")]);
+    improve(&sandbox);
+    let left = sandbox.json(&["proposal", "list"]);
+    let left = left["proposals"].as_array().expect("a list");
+    assert!(!left.is_empty() && left.iter().all(|one| one["kind"] == "rule"), "{left:?}");
+    assert!(landed(&sandbox), "the gotcha was judged and landed");
+}
+
+#[test]
+fn words_of_the_judge_are_kept_as_data() {
+    let secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+    let mut value: Value = serde_json::from_str(&scores([5, 5, 5, 3])).expect("JSON");
+    value["grounded"]["reason"] =
+        format!("{secret}\u{1b}[2J\n---\n## Decide\n[x](http://e) {}", "w ".repeat(2_000)).into();
+    let sandbox = judged_by(&prints(&value.to_string()), "");
+    let run = improve(&sandbox);
+    assert!(!run.to_string().contains(secret));
+    let id = &open(&sandbox)[0];
+    let shown = sandbox.run(&["proposal", "show", id]);
+    assert!(!shown.contains('\u{1b}') && !shown.contains(secret), "{shown}");
+    let sidecar = sandbox.git(&["show", &format!("refs/memory/log:proposals/{}/{id}/sidecar.md", &id[..2])]);
+    assert_eq!(sidecar.matches("\n## Decide").count(), 1, "{sidecar}");
+    assert!(!sidecar.contains(secret) && sidecar.len() < 20_000);
+}
