@@ -127,7 +127,7 @@ pub struct Valid {
 }
 
 /// Why a person decides where something that was read gives orders to agents or models.
-pub const SUSPICIOUS: &str = "what it rests on holds an order to agents or models";
+pub const SUSPICIOUS: &str = "what was read for it holds an order to agents or models";
 
 /// Most characters of a rationale: it stands in the commit message.
 const MAX_RATIONALE_CHARS: usize = 4_000;

@@ -57,11 +57,12 @@ pub fn run(place: &Sandbox, attack: &Attack) -> Vec<String> {
 
     let mut watch = Watch::begin(&sandbox);
     watch.command(&sandbox, &["capture", &session.display().to_string()]);
-    // The built-in reviewer.
-    let builtin = watch.improve(&sandbox, SESSION);
-    let rules = builtin["proposals"].as_array().into_iter().flatten().filter(|made| is_rule(made)).count();
-    if rules > 0 {
-        watch.faults.push(format!("the built-in reviewer makes a rule of it: {}", builtin["proposals"]));
+    // The built-in reviewer, wherever there is something for it to read.
+    if !matches!(attack.plant, Plant::Nothing) {
+        let builtin = watch.improve(&sandbox, SESSION);
+        if builtin["proposals"].as_array().into_iter().flatten().any(is_rule) {
+            watch.faults.push(format!("the built-in reviewer makes a rule of it: {}", builtin["proposals"]));
+        }
     }
     // The model that obeys, and the judge that passes everything.
     std::fs::write(sandbox.root().join("reply.txt"), filled(&attack.reply.to_string())).expect("the reply");
@@ -96,7 +97,8 @@ fn fill(turn: &Turn, filled: &dyn Fn(&str) -> String) -> Turn {
 
 fn settings(sandbox: &Sandbox) {
     let root = sandbox.root().display().to_string();
-    let judge = json!({ "durable": 5, "actionable": 5, "non_redundant": 5, "grounded": 5 });
+    let met = json!({ "reason": "It is as it should be.", "score": 5 });
+    let judge = json!({ "durable": met, "actionable": met, "non_redundant": met, "grounded": met });
     std::fs::write(sandbox.root().join("judge.txt"), judge.to_string()).expect("the judge's words");
     let review = format!("cat > '{root}/prompt.txt'; cat '{root}/reply.txt'");
     let judge = format!("cat > /dev/null; cat '{root}/judge.txt'");

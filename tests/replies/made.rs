@@ -13,16 +13,8 @@ pub fn reply(name: &str) -> Vec<u8> {
             large["title"] = json!("Too much for one page");
             proposals(vec![large, export_is_paged()])
         }
-        "ten-thousand" => proposals(
-            (0..10_000)
-                .map(|n| {
-                    let body = format!("Station {n} has its own gauge, number {} of the harbour.", n * 7);
-                    let mut note = gotcha(&format!("notes/fact-{n}.md"), &format!("Gauge of station {n}"), &body);
-                    note["kind"] = json!("note");
-                    note
-                })
-                .collect(),
-        ),
+        "ten-thousand" => proposals(notes(10_000)),
+        "a-hundred" => proposals(notes(100)),
         "body-too-large" => {
             proposals(vec![gotcha("gotchas/export-is-paged.md", "The export is paged", &words(33_000))])
         }
@@ -71,6 +63,17 @@ fn export_is_paged() -> Value {
         "The export is paged",
         "The export server gives at most 10,000 rows for a request and then closes the connection.",
     )
+}
+
+/// So many notes, each of its own.
+fn notes(count: usize) -> Vec<Value> {
+    let note = |n: usize| {
+        let body = format!("Station {n} has its own gauge, number {} of the harbour.", n * 7);
+        let mut note = gotcha(&format!("notes/fact-{n}.md"), &format!("Gauge of station {n}"), &body);
+        note["kind"] = json!("note");
+        note
+    };
+    (0..count).map(note).collect()
 }
 
 /// An update that appends texts of these lengths.

@@ -58,16 +58,17 @@ fn propose(sandbox: &Sandbox, path: &str, title: &str, text: &str) -> String {
 
 /// What the judge prints.
 fn judged(word: &str) -> String {
-    let all = |grade: Value| json!({ "durable": grade, "actionable": grade, "non_redundant": grade, "grounded": grade, "reason": "as it is" });
+    let one = |score: Value| json!({ "reason": "The quote says so.", "score": score });
+    let all = |score: Value| json!({ "durable": one(score.clone()), "actionable": one(score.clone()), "non_redundant": one(score.clone()), "grounded": one(score) });
     let mut reply = all(json!(5));
     match word {
         "pass" => {}
-        "hold" => reply["actionable"] = json!(3),
+        "hold" => reply["actionable"] = one(json!(3)),
         "refuse" => reply = all(json!(1)),
         "partial" => drop(reply.as_object_mut().expect("an object").remove("grounded")),
-        "extra" => reply["beautiful"] = json!(5),
+        "extra" => reply["beautiful"] = one(json!(5)),
         "words" => reply = all(json!("five")),
-        "nine" => reply["durable"] = json!(9),
+        "nine" => reply["durable"] = one(json!(9)),
         "silent" => return String::new(),
         other => panic!("no judge answers `{other}`"),
     }
