@@ -76,7 +76,7 @@ impl Tool for Improve {
         let request = Request { trigger: Trigger::Agent, sessions, all: false, max_sessions, scope };
         let run = improve::run(&mut wiki, &request)?;
         let stale = materialize::refresh(&wiki).err();
-        let failed = run.proposals.is_empty() && !run.refused.is_empty();
+        let failed = run.proposals.is_empty() && !run.refused.is_empty() || run.failed_calls().next().is_some();
         let mut text = text(&run);
         if let Some(trouble) = stale {
             text += &format!("\nnote: {}", shown(&trouble));
@@ -107,7 +107,13 @@ fn text(run: &Run) -> String {
     let made = run.proposals.iter().map(|made| format!("{} {} {}: {}", made.id, made.outcome, made.path, made.title));
     let refused = run.refused.iter().map(|refusal| format!("refused {refusal}"));
     let skipped = run.skipped.iter().map(|skip| format!("passed over {}: {}", skip.session, skip.reason));
-    let lists = [made.take(MOST).collect::<Vec<_>>(), refused.take(MOST).collect(), skipped.take(MOST).collect()];
+    let failed = run.failed_calls().map(|(call, why)| format!("the review of {} failed: {why}", call.subject()));
+    let lists = [
+        failed.take(MOST).collect::<Vec<_>>(),
+        made.take(MOST).collect(),
+        refused.take(MOST).collect(),
+        skipped.take(MOST).collect(),
+    ];
     let lines: Vec<String> = lists.concat().iter().map(|line| shown(line).into_owned()).collect();
     if lines.is_empty() {
         return run.summary();
