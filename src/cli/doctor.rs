@@ -22,6 +22,10 @@ pub struct Args {
     /// Show only what needs a look
     #[arg(long)]
     problems: bool,
+
+    /// Also make one small call to each model of the settings
+    #[arg(long)]
+    model: bool,
 }
 
 /// What `doctor --json` prints.
@@ -39,6 +43,9 @@ pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
         Ok(wiki) => {
             let mut checks = doctor::repository(&wiki.repo);
             checks.extend(doctor::wiki(&wiki));
+            if args.model {
+                checks.extend(doctor::models(&wiki));
+            }
             checks
         }
         Err(error) => {

@@ -265,6 +265,12 @@ impl From<config::Error> for CliError {
     }
 }
 
+impl From<config::trust::Untrusted> for CliError {
+    fn from(error: config::trust::Untrusted) -> CliError {
+        CliError::new(Exit::Config, "untrusted", error.to_string()).hint(config::trust::HINT)
+    }
+}
+
 impl From<wiki::OpenError> for CliError {
     fn from(error: wiki::OpenError) -> CliError {
         match error {

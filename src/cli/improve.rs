@@ -232,8 +232,7 @@ impl From<improve::Error> for CliError {
                 .hint("try again when it has ended, or give --skip-if-locked"),
             improve::Error::Journal(_) => CliError::fatal("io", error.to_string()),
             improve::Error::Settings(_) => CliError::new(Exit::Config, "config", error.to_string()),
-            improve::Error::Untrusted(_) => CliError::new(Exit::Config, "untrusted", error.to_string())
-                .hint("`git memory trust` shows them, and says that they may be used"),
+            improve::Error::Untrusted(error) => error.into(),
         }
     }
 }

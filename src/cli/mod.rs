@@ -39,6 +39,7 @@ mod lint;
 mod log;
 mod man;
 mod mcp;
+mod model;
 mod outcome;
 pub mod proposal;
 mod review;
@@ -113,6 +114,7 @@ pub enum Command {
     Doctor(doctor::Args),
     Config(config::Args),
     Trust(trust::Args),
+    Model(model::Args),
     Hooks(hooks::Args),
     Agent(agent::Args),
     SessionStart(session_start::Args),
@@ -152,6 +154,7 @@ impl Command {
             Command::Doctor(args) => doctor::run(ctx, args),
             Command::Config(args) => config::run(ctx, args),
             Command::Trust(args) => trust::run(ctx, args),
+            Command::Model(args) => model::run(ctx, args),
             Command::Hooks(args) => hooks::run(ctx, args),
             Command::Agent(args) => agent::run(ctx, args),
             Command::SessionStart(args) => session_start::run(ctx, args),

@@ -43,6 +43,7 @@ pub const OUTPUTS: &[Output] = &[
     output::<super::lint::Report>("lint"),
     output::<super::log::Log>("log"),
     output::<super::man::Installed>("man-install"),
+    output::<super::model::Report>("model-test"),
     output::<crate::improve::print::Printed>("prompt"),
     output::<crate::improve::Run>("run"),
     output::<super::run::Runs>("runs"),

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use toml::{Table, Value};
 
 use super::keys::{self, Key, Type};
-use super::{FILE, Settings, text};
+use super::{FILE, Settings, text, trust};
 use crate::git::{Oid, Repo};
 
 /// Where a value comes from.
@@ -74,6 +74,8 @@ pub struct Config {
     pub settings: Settings,
     /// What the layers said, by the parts of the key. Later layers have replaced earlier ones.
     values: BTreeMap<Vec<String>, (Value, Origin)>,
+    /// The keys of the committed file that nobody trusted.
+    untrusted: Vec<String>,
     /// Notes for the person (legacy keys that are ignored, keys that a committed config may not set).
     pub notes: Vec<String>,
 }
@@ -92,7 +94,27 @@ pub struct Entry {
 impl Config {
     /// Loads every layer. `wiki` is the tip of the wiki branch, `None` when unborn.
     pub fn load(repo: &Repo, wiki: Option<Oid>) -> Result<Config, Error> {
-        merge(&Inputs::read(repo, wiki)?)
+        let mut config = merge(&Inputs::read(repo, wiki)?)?;
+        config.untrusted = trust::held_back(repo, wiki, &config);
+        config.mark();
+        Ok(config)
+    }
+
+    /// Whether the committed file decides on a key of this section.
+    pub(super) fn commits(&self, section: &str) -> bool {
+        let is_committed = |(path, (_, origin)): (&Vec<String>, &(Value, Origin))| {
+            path.first().is_some_and(|name| name == section) && matches!(origin, Origin::Committed(_))
+        };
+        self.values.iter().any(is_committed)
+    }
+
+    /// Tells the sections whose values must not be used.
+    fn mark(&mut self) {
+        let of = |section: &str| {
+            let keys = self.untrusted.iter().filter(|key| key.split('.').next() == Some(section));
+            keys.cloned().collect::<Vec<_>>()
+        };
+        (self.settings.model.untrusted, self.settings.eval.untrusted) = (of("model"), of("eval"));
     }
 
     /// Where the value of a dotted key (`scheduler.interval_secs`) came from.
@@ -147,13 +169,15 @@ impl Config {
         // Every value was checked on its own, with its origin; what is left to fail is our own mistake.
         self.settings =
             table.try_into().map_err(|fault: toml::de::Error| Error::new(&Origin::Default, fault.message()))?;
+        self.mark();
         Ok(())
     }
 }
 
 /// Makes the settings of the layers. Nothing is read: the same inputs give the same settings.
 pub fn merge(inputs: &Inputs) -> Result<Config, Error> {
-    let mut config = Config { settings: Settings::default(), values: BTreeMap::new(), notes: Vec::new() };
+    let mut config =
+        Config { settings: Settings::default(), values: BTreeMap::new(), untrusted: Vec::new(), notes: Vec::new() };
     if let Some((file, text)) = &inputs.user {
         config.add(Layer::file(Origin::User(file.clone()), text)?);
     }

@@ -382,12 +382,15 @@ pub struct Eval {
     pub timeout_secs: u64,
     /// By how much the score must rise, where it names both.
     pub min_delta: f64,
+    /// No setting: as `untrusted` of the model.
+    #[serde(skip)]
+    pub untrusted: Vec<String>,
 }
 
 impl Default for Eval {
     fn default() -> Self {
         let prefixes = ["_rules/", "procedures/"].map(String::from).into();
-        Eval { command: Vec::new(), prefixes, timeout_secs: 120, min_delta: 0.0 }
+        Eval { command: Vec::new(), prefixes, timeout_secs: 120, min_delta: 0.0, untrusted: Vec::new() }
     }
 }
 
@@ -415,7 +418,8 @@ pub struct Model {
     pub api_key_env: String,
     /// For `command`: the program and its arguments. It reads the prompt and writes the reply.
     pub command: Vec<String>,
-    /// For `replay`: the folder with recorded replies, one file for each prompt.
+    /// For `replay`: the folder with recorded replies, one file for each prompt. Any other provider records its replies
+    /// there, where it is set.
     pub replies: String,
     /// Seconds for one answer, with all its retries.
     pub timeout_secs: u64,
@@ -443,6 +447,9 @@ pub struct Model {
     pub consolidate: ModelStage,
     /// What is different for the pair lane.
     pub pair: ModelStage,
+    /// No setting: the keys here, of those that need trust, that the committed file names and nobody said yes to.
+    #[serde(skip)]
+    pub untrusted: Vec<String>,
 }
 
 impl Default for Model {
@@ -466,6 +473,7 @@ impl Default for Model {
             distill: ModelStage::default(),
             consolidate: ModelStage::default(),
             pair: ModelStage::default(),
+            untrusted: Vec::new(),
         }
     }
 }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use bstr::{BStr, ByteSlice};
 use sha2::{Digest, Sha256};
 
-use super::{Config, FILE, Origin};
+use super::{Config, Eval, FILE, Model, ModelStage, Origin, Settings};
 use crate::git::{self, Oid, Repo};
 
 /// What the committed config would run or call, and whether somebody here said yes to it.
@@ -29,10 +29,21 @@ pub const VARIABLE: &str = "GIT_MEMORY_TRUST";
 
 /// What a committed file may not have done without trust: the last part of a key, in these sections.
 const NEEDS_TRUST: &[(&str, &[&str])] = &[
-    ("model", &["provider", "command", "base_url", "api_key_env"]),
+    ("model", &["provider", "command", "base_url", "api_key_env", "replies"]),
     ("eval", &["command"]),
     ("forge", &["command", "base_url", "token_env"]),
 ];
+
+/// What the committed config names would be used, and nobody here said yes to it. Exit code 78.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{FILE} on the wiki branch says what to run or to call, and nobody here said that this may be done: {}", keys.join(", "))]
+pub struct Untrusted {
+    /// The keys.
+    pub keys: Vec<String>,
+}
+
+/// What to do about it.
+pub const HINT: &str = "`git memory trust` shows all of it and asks you";
 
 /// Values of such keys that run and call nothing.
 const HARMLESS: &[&str] = &["", "builtin"];
@@ -58,33 +69,80 @@ pub fn status(repo: &Repo, tip: Option<Oid>, config: &Config) -> git::Result<Tru
     Ok(Trust { digest, names, files: files.into_keys().collect(), trusted })
 }
 
-/// Whether the program that a key names may be run here. The word of one's own settings suffices. That of a committed
-/// file needs trust, and then the files of the repository that it names must stand in the work tree as they were
-/// trusted: it is these that would run. The inner error says why not.
-pub fn allows(repo: &Repo, tip: Option<Oid>, config: &Config, key: &str) -> git::Result<Result<(), String>> {
-    let status = status(repo, tip, config)?;
-    let Some((_, value)) = status.names.iter().find(|(name, _)| name == key) else { return Ok(Ok(())) };
-    if !status.trusted {
-        return Ok(Err(format!("`{key}` of {FILE} is not trusted here; `git memory trust` shows and trusts it")));
+/// The keys that the committed config names and nobody said yes to. In doubt none is trusted.
+pub(super) fn held_back(repo: &Repo, tip: Option<Oid>, config: &Config) -> Vec<String> {
+    // Naming every key takes longer than a command's start, and most wikis commit none of these sections.
+    if !NEEDS_TRUST.iter().any(|(section, _)| config.commits(section)) {
+        return Vec::new();
     }
-    let (Some(tip), Some(top)) = (tip, repo.workdir()) else { return Ok(Ok(())) };
+    match status(repo, tip, config) {
+        Ok(Trust { trusted: true, .. }) => Vec::new(),
+        Ok(Trust { names, .. }) => names.into_iter().map(|(key, _)| key).collect(),
+        Err(_) => names(config).into_iter().map(|(key, _)| key).collect(),
+    }
+}
+
+/// Whether models may be called as the settings say.
+///
+/// # Errors
+/// [`Untrusted`].
+pub fn model(model: &Model) -> Result<(), Untrusted> {
+    if model.untrusted.is_empty() { Ok(()) } else { Err(Untrusted { keys: model.untrusted.clone() }) }
+}
+
+/// Whether the program that scores changes may be run as the settings say.
+///
+/// # Errors
+/// [`Untrusted`].
+pub fn eval(eval: &Eval) -> Result<(), Untrusted> {
+    if eval.untrusted.is_empty() { Ok(()) } else { Err(Untrusted { keys: eval.untrusted.clone() }) }
+}
+
+/// Whether the models may be called that some stage would call: the built-in reviewer calls nobody, whatever address
+/// stands beside it.
+///
+/// # Errors
+/// [`Untrusted`].
+pub fn models(all: &Model) -> Result<(), Untrusted> {
+    let stages = [&all.review, &all.judge, &all.reflect, &all.distill, &all.consolidate, &all.pair];
+    let provider = |stage: &ModelStage| stage.provider.clone().unwrap_or_else(|| all.provider.clone());
+    if stages.iter().all(|stage| provider(stage) == "builtin") { Ok(()) } else { model(all) }
+}
+
+/// Whether a review may use what the settings name, as far as it would.
+///
+/// # Errors
+/// [`Untrusted`].
+pub fn review(settings: &Settings) -> Result<(), Untrusted> {
+    models(&settings.model)?;
+    if settings.eval.command.is_empty() { Ok(()) } else { eval(&settings.eval) }
+}
+
+/// Why the files that a committed key names must not be run as they stand in the work tree, if so: they have to be those
+/// of the wiki branch that trust covers. The word of one's own settings needs no such thing.
+///
+/// # Errors
+/// When the branch cannot be read.
+pub fn amiss_in_work_tree(repo: &Repo, tip: Option<Oid>, config: &Config, key: &str) -> git::Result<Option<String>> {
+    let names = names(config);
+    let Some((_, value)) = names.iter().find(|(name, _)| name == key) else { return Ok(None) };
+    let (Some(tip), Some(top)) = (tip, repo.workdir()) else { return Ok(None) };
     for path in mentioned(value) {
         let place = top.join(&path);
         let Some(trusted) = repo.file(tip, BStr::new(&path))? else {
             if place.is_file() {
-                return Ok(Err(format!(
-                    "{path}, which `{key}` names, is not on the wiki branch: trust covers only that"
-                )));
+                let what = format!("{path}, which `{key}` names, is not on the wiki branch: trust covers only that");
+                return Ok(Some(what));
             }
             continue;
         };
         let there = std::fs::read(place).unwrap_or_default();
         // A checkout may give it the line ends of its system.
         if there.replace("\r\n", "\n") != trusted.replace("\r\n", "\n") {
-            return Ok(Err(format!("{path} in the work tree is another one than was trusted with `{key}`")));
+            return Ok(Some(format!("{path} in the work tree is another one than was trusted with `{key}`")));
         }
     }
-    Ok(Ok(()))
+    Ok(None)
 }
 
 /// Records a digest as trusted in this repository, in place of any earlier one. Never in the wiki: nobody can trust

@@ -7,6 +7,7 @@
 mod advance;
 mod batch;
 mod blame;
+mod blobs;
 mod command;
 mod config;
 mod error;

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use gix::config::source::Kind;
+use gix::odb::pack::cache::lru::MemoryCappedHashmap;
 
 use super::command::explain;
 use super::{Error, Git, Oid, RefFormat, Result, parameters};
@@ -31,6 +32,9 @@ const EXTENSIONS: [&str; 9] = [
 
 /// How many bytes of objects are kept once they were read.
 const OBJECT_CACHE: usize = 4 << 20;
+
+/// How many bytes of objects are kept that a pack holds as differences, for others that build on them.
+const PACK_CACHE: usize = 8 << 20;
 
 impl Repo {
     /// Finds the repository at or above a folder, honouring `GIT_DIR` and its companions as git does. A relative
@@ -125,6 +129,8 @@ impl Repo {
         inner.clear_namespace();
         // The same trees and commits are asked for over and over where many proposals stand on one commit.
         inner.object_cache_size_if_unset(OBJECT_CACHE);
+        // Without it gix resolves the whole chain of differences anew for each object.
+        inner.objects.set_pack_cache(|| Box::new(MemoryCappedHashmap::new(PACK_CACHE)));
         let place = inner.git_dir().to_owned();
         let format = check_format(&inner, &place)?;
         let mut workdir = inner.workdir().map(normal);

@@ -54,9 +54,6 @@ pub struct Change {
     pub after: Option<Entry>,
 }
 
-/// A folder's entries, as they stand in its tree object.
-type Entries = Vec<(BString, Entry)>;
-
 impl Mode {
     fn of(mode: gix::objs::tree::EntryMode) -> Mode {
         match mode.kind() {
@@ -145,7 +142,7 @@ impl Repo {
         let prefix: BString = prefix.trim_with(|c| c == '/').into();
         let mut files = Vec::new();
         if let Some(Entry { mode: Mode::Tree, oid }) = self.entry(treeish, prefix.as_bstr())? {
-            self.collect(oid, &prefix, &mut |path, entry| files.push(TreeFile { path, entry }))?;
+            self.collect(oid, prefix.as_bstr(), &mut |path, entry| files.push(TreeFile { path, entry }))?;
         }
         files.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(files)
@@ -225,26 +222,17 @@ impl Repo {
         Ok(())
     }
 
-    fn collect(&self, tree: Oid, folder: &BString, found: &mut impl FnMut(BString, Entry)) -> Result<()> {
-        for (name, entry) in self.entries(tree)? {
-            let path = joined(folder.as_bstr(), name.as_bstr());
-            match entry.mode {
-                Mode::Tree => self.collect(entry.oid, &path, found)?,
-                _ => found(path, entry),
+    fn collect(&self, tree: Oid, folder: &BStr, found: &mut impl FnMut(BString, Entry)) -> Result<()> {
+        let bytes = self.tree_bytes(tree)?;
+        let mut entries = TreeRefIter::from_bytes(&bytes, self.inner.object_hash());
+        while let Some(entry) = next_entry(&mut entries, Some(tree))? {
+            let path = joined(folder, entry.filename);
+            match Entry::of(entry) {
+                Entry { mode: Mode::Tree, oid } => self.collect(oid, path.as_bstr(), found)?,
+                entry => found(path, entry),
             }
         }
         Ok(())
-    }
-
-    /// The entries of one tree object.
-    fn entries(&self, tree: Oid) -> Result<Entries> {
-        let bytes = self.tree_bytes(tree)?;
-        TreeRefIter::from_bytes(&bytes, self.inner.object_hash())
-            .map(|entry| {
-                let entry = entry.map_err(|error| Error::read(tree.to_string(), explain(&error)))?;
-                Ok((entry.filename.to_owned(), Entry::of(entry)))
-            })
-            .collect()
     }
 
     /// The bytes of a tree object.
@@ -305,10 +293,11 @@ fn next_entry<'t>(entries: &mut TreeRefIter<'t>, tree: Option<Oid>) -> Result<Op
 
 /// `folder/name`, or `name` at the top.
 fn joined(folder: &BStr, name: &BStr) -> BString {
-    let mut path = BString::from(folder);
-    if !path.is_empty() {
+    let mut path = Vec::with_capacity(folder.len() + 1 + name.len());
+    if !folder.is_empty() {
+        path.extend_from_slice(folder);
         path.push(b'/');
     }
     path.extend_from_slice(name);
-    path
+    path.into()
 }

@@ -10,6 +10,7 @@ use super::journal::Journal;
 use super::lanes::{self, Bench, End};
 use super::plan::{self, Plan, PlanError, Request, Selected};
 use super::run::{Call, Made, Run, RunState, Skip, Trigger, folder};
+use crate::config::trust;
 use crate::feedback::spool;
 use crate::git::{self, Lock, Locked, Person, fault};
 use crate::ledger::{self, Append, Cache, Event, EventKind};
@@ -47,9 +48,9 @@ pub enum Error {
     /// The settings cannot be used.
     #[error("{0}")]
     Settings(String),
-    /// The committed settings name programs or addresses that nobody here trusted.
-    #[error("the committed settings name what nobody here trusted: {}", .0.join(", "))]
-    Untrusted(Vec<String>),
+    /// What the committed settings name is not trusted.
+    #[error(transparent)]
+    Untrusted(#[from] trust::Untrusted),
 }
 
 /// Plans a run and stops there: reads what a live run would read, writes nothing at all.
@@ -77,15 +78,11 @@ pub fn run(wiki: &mut Wiki, request: &Request) -> Result<Run, Error> {
 /// Runs once; the caller holds the worker's lock.
 pub fn run_locked(wiki: &mut Wiki, request: &Request) -> Result<Run, Error> {
     recover(wiki)?;
+    // Before anything is claimed: a person has to decide first.
+    trust::review(&wiki.config.settings)?;
     // What cannot be carried over waits on, and is told of by `status`.
     let _ = spool::flush(&wiki.repo);
     wiki.refresh().map_err(Error::Git)?;
-    // Before anything is claimed: a run that may ask nobody looks at nothing.
-    let models = Models::new(&wiki.config.settings.model, wiki.repo.memory_dir());
-    let untrusted = gates::untrusted(wiki, &models)?;
-    if !untrusted.is_empty() {
-        return Err(Error::Untrusted(untrusted));
-    }
     tidy(wiki)?;
     let state = ledger::load(&wiki.repo, Cache::Use)?;
     let sessions = session::list(&wiki.repo)?;
@@ -286,7 +283,8 @@ fn keep_marks(desk: &mut Desk, wiki: &Wiki, run: &Run, marks: &BTreeMap<String, 
         staged.filter_map(|made| Some((made.id.clone(), *marks.get(&made.id)?))).collect();
     if fresh.values().any(|marks| *marks != UNMARKED) {
         desk.view = View::load(wiki, Cache::Use)?;
-        proposal::marks::keep(&wiki.repo, &desk.view, &run.id, &fresh)?;
+        // What cannot be kept is lost to the drain alone: a person decides then.
+        let _ = proposal::marks::keep(&wiki.repo, &desk.view, &run.id, &fresh);
     }
     Ok(())
 }

@@ -140,6 +140,11 @@ impl Call {
     pub fn subject(&self) -> &str {
         self.session.as_deref().or(self.page.as_deref()).unwrap_or_default()
     }
+
+    /// Whether a gate made it, about a change that a lane had found.
+    pub fn is_of_a_gate(&self) -> bool {
+        matches!(self.stage.as_str(), "eval" | "judge" | "retrieval")
+    }
 }
 
 /// What a prompt was made from: with the same template, wiki, ledger and settings it can be made again.
@@ -263,10 +268,7 @@ impl Run {
 
     /// The lanes' calls that brought nothing, with why. A gate without an answer fails no lane.
     pub fn failed_calls(&self) -> impl Iterator<Item = (&Call, &str)> {
-        self.calls
-            .iter()
-            .filter(|call| !matches!(call.stage.as_str(), "eval" | "judge" | "retrieval"))
-            .filter_map(|call| Some((call, call.error.as_deref()?)))
+        self.calls.iter().filter(|call| !call.is_of_a_gate()).filter_map(|call| Some((call, call.error.as_deref()?)))
     }
 
     /// One line: `review: 1 session, 2 proposals, 1 refused`.
@@ -305,7 +307,11 @@ impl Run {
         };
         section(
             "Sessions",
-            self.calls.iter().map(|call| format!("* `{}` by {}", cell(call.subject()), call.provider)).collect(),
+            self.calls
+                .iter()
+                .filter(|call| !call.is_of_a_gate())
+                .map(|call| format!("* `{}` by {}", cell(call.subject()), call.provider))
+                .collect(),
         );
         section(
             "Proposals",
@@ -320,6 +326,17 @@ impl Run {
         section(
             "Waiting for a person",
             self.waiting.iter().map(|(id, reason)| format!("* `{id}`: {}", cell(reason))).collect(),
+        );
+        section(
+            "Asked by the gates",
+            self.calls
+                .iter()
+                .filter(|call| call.is_of_a_gate())
+                .map(|call| {
+                    let trouble = call.error.as_ref().map(|error| format!(": {}", cell(error))).unwrap_or_default();
+                    format!("* {} of `{}`, {}{trouble}", call.stage, cell(call.subject()), call.provider)
+                })
+                .collect(),
         );
         section(
             "Refused",

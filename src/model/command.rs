@@ -1,30 +1,69 @@
 //! A program that reads the prompt and writes the reply: `claude -p`, `codex exec`.
+//!
+//! It is started without a shell, in a folder of our own, and in a process group that is ended as a whole.
 
-use std::io::Write;
-use std::process::{Command, Stdio};
+use std::path::Path;
+use std::process::ExitStatus;
+use std::time::Duration;
 
+use super::budget::Budget;
+use super::server::clean;
 use super::{Error, Prompt, Reply, StageSettings, Usage};
+use crate::feedback::automation;
+use crate::process::{self, Fault, Limits, Program};
+use crate::session::OWN_SESSION_MARKER;
 
-pub(super) fn ask(settings: &StageSettings, prompt: &Prompt) -> Result<Reply, Error> {
-    let Some((program, arguments)) = settings.command.split_first() else {
+/// Most bytes of a reply.
+const MOST: usize = 8 << 20;
+
+pub(super) fn ask(settings: &StageSettings, prompt: &Prompt, folder: &Path, budget: &Budget) -> Result<Reply, Error> {
+    let Some(program) = settings.command.first().filter(|program| !program.is_empty()) else {
         return Err(Error::Settings("`model.command` names no program".into()));
     };
-    let mut child = Command::new(program)
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .map_err(|error| Error::Unreachable(format!("{program}: {error}")))?;
-    let text = prompt.text();
-    if let Some(mut stdin) = child.stdin.take() {
-        let _ = stdin.write_all(text.as_bytes());
+    if program.contains(std::path::MAIN_SEPARATOR) && !Path::new(program).is_absolute() {
+        return Err(Error::Settings(format!(
+            "`model.command` names {program}: it has to be a name that PATH finds, or an absolute path, as it is started \
+             in a folder of its own"
+        )));
     }
-    let output = child.wait_with_output().map_err(|error| Error::Unreachable(format!("{program}: {error}")))?;
-    if !output.status.success() {
-        return Err(Error::Refused(format!("{program} ended with {}", output.status)));
+    std::fs::create_dir_all(folder).map_err(|error| Error::Settings(format!("{}: {error}", folder.display())))?;
+    let limit = Duration::from_secs(settings.timeout_secs.max(1));
+    let text = format!("<!-- {OWN_SESSION_MARKER} -->\n\n{}", prompt.text());
+    let reserved = budget.reserve(prompt.tokens() as u64)?;
+    // An agent that is started here sets off no hook of ours, and nothing that it looks up counts as use.
+    let env = [("GIT_MEMORY_HOOK", "0"), (automation::VARIABLE, "model")];
+    let started = Program { command: &settings.command, folder, env: &env };
+    let ended = match process::run(&started, text.clone().into_bytes(), &Limits { time: limit, output: MOST }) {
+        Ok(ended) => ended,
+        Err(fault @ (Fault::NotStarted { .. } | Fault::Nameless)) => {
+            reserved.give_back();
+            return Err(Error::Unreachable(fault.to_string()));
+        }
+        Err(Fault::TimedOut(_)) => return Err(Error::TimedOut(limit.as_secs())),
+        Err(Fault::TooLong(_)) => {
+            return Err(Error::BadReply(format!("{program} wrote more than {} MiB", MOST >> 20)));
+        }
+        Err(Fault::Lost(fault)) => return Err(Error::Unreachable(format!("the program was lost: {fault}"))),
+    };
+    let status = ended.status;
+    if !status.success() {
+        let said = clean(&ended.stderr, None);
+        let said = if said.is_empty() { "and said nothing".to_owned() } else { format!("and said: {said}") };
+        return Err(Error::Refused(format!("{program} ended with {} {said}", words(status))));
     }
-    let reply = String::from_utf8(output.stdout).map_err(|_| Error::BadReply("it is not UTF-8".into()))?;
-    let usage = Usage { input: text.len().div_ceil(4) as u64, output: reply.len().div_ceil(4) as u64 };
-    Ok(Reply { text: reply, usage, model: settings.model.clone(), ms: 0 })
+    let reply = String::from_utf8(ended.stdout).map_err(|_| Error::BadReply(format!("{program} wrote no UTF-8")))?;
+    if reply.trim().is_empty() {
+        return Err(Error::BadReply(format!("{program} wrote nothing")));
+    }
+    let count = |text: &str| text.chars().count().div_ceil(4) as u64;
+    let usage = Usage { input: count(&text), output: count(&reply) };
+    reserved.settle(usage);
+    Ok(Reply { text: reply, usage, model: settings.model.clone(), ms: 0, structured: None })
+}
+
+fn words(status: ExitStatus) -> String {
+    match status.code() {
+        Some(code) => format!("exit code {code}"),
+        None => status.to_string(),
+    }
 }

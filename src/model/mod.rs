@@ -3,10 +3,13 @@
 //! What a reply says is data. This room neither reads nor follows it: [`first_json`] finds the value that the lanes then
 //! validate.
 
+mod budget;
+mod check;
 mod command;
 mod parse;
 mod prompt;
 mod replay;
+mod server;
 mod settings;
 
 use std::path::PathBuf;
@@ -15,11 +18,15 @@ use std::time::Instant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use check::{Checked, Trouble};
 pub use parse::first_json;
 pub use prompt::Prompt;
+pub use server::Structured;
 pub use settings::StageSettings;
 
-use crate::config;
+use self::budget::Budget;
+use self::server::Shape;
+use crate::config::{self, trust};
 
 /// What a model is asked for. Each may have a provider and a model of its own (`[model.<stage>]`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -67,7 +74,7 @@ pub struct Usage {
 }
 
 /// What came back.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Reply {
     /// The text, not looked at.
     pub text: String,
@@ -77,6 +84,8 @@ pub struct Reply {
     pub model: String,
     /// Milliseconds, with retries.
     pub ms: u64,
+    /// How a server was made to answer in JSON; `None` where that is not asked for.
+    pub structured: Option<Structured>,
 }
 
 /// Why there is no reply.
@@ -88,6 +97,9 @@ pub enum Error {
     /// The settings cannot be used.
     #[error("{0}")]
     Settings(String),
+    /// The settings come from the wiki, and nobody here said yes to them.
+    #[error(transparent)]
+    Untrusted(#[from] trust::Untrusted),
     /// The key was refused.
     #[error("the model's server refuses the key: {0}")]
     Authentication(String),
@@ -117,6 +129,7 @@ impl Error {
         match self {
             Error::Builtin(_) => "no_model",
             Error::Settings(_) => "settings",
+            Error::Untrusted(_) => "untrusted",
             Error::Authentication(_) => "authentication",
             Error::RateLimited(_) => "rate_limited",
             Error::TimedOut(_) => "timed_out",
@@ -162,16 +175,29 @@ impl Models {
     /// # Errors
     /// Why there is no reply; never with a key in it.
     pub fn ask(&self, stage: Stage, prompt: &Prompt) -> Result<Reply, Error> {
-        let settings = self.stage(stage);
+        self.ask_with(stage, &self.stage(stage), prompt)
+    }
+
+    fn ask_with(&self, stage: Stage, settings: &StageSettings, prompt: &Prompt) -> Result<Reply, Error> {
         let clock = Instant::now();
-        let _ = &self.memory_dir;
+        if settings.provider != "builtin" {
+            trust::model(&self.settings)?;
+        }
+        let budget = Budget::new(&self.memory_dir, self.settings.daily_tokens, self.settings.daily_calls);
         let mut reply = match settings.provider.as_str() {
             "builtin" => Err(Error::Builtin(stage.as_str())),
-            "command" => command::ask(&settings, prompt),
-            "replay" => replay::ask(&settings, prompt),
-            other => Err(Error::Settings(format!("`model.provider` is `{other}`, which is none that is known"))),
+            "openai" => server::ask(Shape::OpenAi, settings, prompt, &budget),
+            "anthropic" => server::ask(Shape::Anthropic, settings, prompt, &budget),
+            "command" => command::ask(settings, prompt, &self.memory_dir.join("model"), &budget),
+            "replay" => replay::ask(settings, prompt),
+            other => Err(Error::Settings(format!(
+                "`model.provider` is `{other}`; there are `builtin`, `openai`, `anthropic`, `command` and `replay`"
+            ))),
         }?;
         reply.ms = u64::try_from(clock.elapsed().as_millis()).unwrap_or(u64::MAX);
+        if !settings.replies.is_empty() && settings.provider != "replay" {
+            replay::record(&settings.replies, prompt, &reply)?;
+        }
         Ok(reply)
     }
 }

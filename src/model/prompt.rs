@@ -29,10 +29,14 @@ impl Prompt {
 
     /// The whole of it as one text, for programs that read a prompt from standard input and for people.
     pub fn text(&self) -> String {
+        format!("{}\n\n{}", self.system.trim_end(), self.with_schema())
+    }
+
+    /// What it works on, and in words what form the answer has, for those who cannot be held to a schema.
+    pub(super) fn with_schema(&self) -> String {
         let schema = serde_json::to_string_pretty(&self.schema).unwrap_or_default();
         format!(
-            "{}\n\n{}\n\nAnswer with one JSON value and nothing else. It must match this schema:\n\n{schema}\n",
-            self.system.trim_end(),
+            "{}\n\nAnswer with one JSON value and nothing else. It must match this schema:\n\n{schema}\n",
             self.user.trim_end(),
         )
     }

@@ -1,13 +1,21 @@
 //! Replies that were recorded, by the hash of their prompt: for tests, and to see a run again.
+//!
+//! `model.replies` names the folder; `<prompt hash>.json` in it is one reply. Any other provider with that setting
+//! writes its replies there.
 
-use std::path::Path;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Error, Prompt, Reply, StageSettings, Usage};
+use crate::session::Redactor;
 
-/// `<prompt hash>.json` in the folder `model.replies`.
-#[derive(Deserialize)]
+/// Largest file that is taken for a reply.
+const MOST: u64 = 16 << 20;
+
+/// One recorded reply.
+#[derive(Serialize, Deserialize)]
 struct Recorded {
     text: String,
     #[serde(default)]
@@ -16,15 +24,49 @@ struct Recorded {
     model: Option<String>,
 }
 
+fn file(folder: &str, prompt: &Prompt) -> PathBuf {
+    Path::new(folder).join(format!("{}.json", prompt.sha256()))
+}
+
 pub(super) fn ask(settings: &StageSettings, prompt: &Prompt) -> Result<Reply, Error> {
     if settings.replies.is_empty() {
         return Err(Error::Settings("`model.replies` names no folder with recorded replies".into()));
     }
-    let path = Path::new(&settings.replies).join(format!("{}.json", prompt.sha256()));
-    let bytes = std::fs::read(&path)
-        .map_err(|error| Error::Unreachable(format!("no reply is recorded in {}: {error}", path.display())))?;
+    let path = file(&settings.replies, prompt);
+    let shown = path.display();
+    let size = std::fs::metadata(&path).map(|data| data.len());
+    let bytes = match size.and_then(|size| if size > MOST { Ok(None) } else { std::fs::read(&path).map(Some) }) {
+        Ok(Some(bytes)) => bytes,
+        Ok(None) => return Err(Error::BadReply(format!("{shown} is larger than {} MiB", MOST >> 20))),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Err(Error::Unreachable(format!(
+                "no reply to this prompt is recorded; record one as {shown}, which any other provider does while \
+                 `model.replies` names that folder"
+            )));
+        }
+        Err(error) => return Err(Error::Unreachable(format!("{shown} cannot be read: {error}"))),
+    };
     let recorded: Recorded = serde_json::from_slice(&bytes)
-        .map_err(|error| Error::BadReply(format!("{} is no recorded reply: {error}", path.display())))?;
+        .map_err(|error| Error::BadReply(format!("{shown} is no recorded reply: {error}")))?;
     let model = recorded.model.unwrap_or_else(|| settings.model.clone());
-    Ok(Reply { text: recorded.text, usage: recorded.usage, model, ms: 0 })
+    Ok(Reply { text: recorded.text, usage: recorded.usage, model, ms: 0, structured: None })
+}
+
+/// Writes a reply down, without secrets, in place of an earlier one to the same prompt.
+///
+/// # Errors
+/// [`Error::Settings`]: whoever asks for recordings wants to know that there are none.
+pub(super) fn record(folder: &str, prompt: &Prompt, reply: &Reply) -> Result<(), Error> {
+    let path = file(folder, prompt);
+    let fail = |fault: std::io::Error| {
+        Error::Settings(format!("the reply cannot be recorded as {} (`model.replies`): {fault}", path.display()))
+    };
+    let text = Redactor::redact_once(&reply.text, &[], &[]).unwrap_or_default();
+    let recorded = Recorded { text, usage: reply.usage, model: Some(reply.model.clone()) };
+    std::fs::create_dir_all(folder).map_err(fail)?;
+    let mut new = tempfile::NamedTempFile::new_in(folder).map_err(fail)?;
+    serde_json::to_writer_pretty(&mut new, &recorded).map_err(|fault| fail(fault.into()))?;
+    new.write_all(b"\n").map_err(fail)?;
+    new.persist(&path).map_err(|fault| fail(fault.error))?;
+    Ok(())
 }

@@ -39,7 +39,7 @@ pub struct Ended {
     pub status: ExitStatus,
     /// What it wrote to standard output.
     pub stdout: Vec<u8>,
-    /// The end of what it wrote to standard error, at most 4 KiB.
+    /// The end of what it wrote to standard error, at most 8 KiB of whole lines.
     pub stderr: String,
 }
 
@@ -69,7 +69,7 @@ pub enum Fault {
 }
 
 /// Most bytes of standard error that are kept: the last ones, where the reason stands.
-const STDERR: usize = 4 << 10;
+const STDERR: usize = 8 << 10;
 
 /// How long the pipes of a program that has ended are listened to: what it left running may hold them open.
 const LINGER: Duration = Duration::from_millis(500);

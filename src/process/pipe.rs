@@ -18,10 +18,13 @@ impl Pipe {
         Pipe::read(from, most, |kept, most| kept.len() <= most)
     }
 
-    /// Reads all of it, and keeps its last `most` bytes.
+    /// Reads all of it, and keeps whole lines of its last `most` bytes: no half of a secret stays.
     pub(super) fn end_of(from: impl Read + Send + 'static, most: usize) -> Pipe {
         Pipe::read(from, most, |kept, most| {
-            kept.drain(..kept.len().saturating_sub(most));
+            if let Some(over) = kept.len().checked_sub(most).filter(|over| *over > 0) {
+                let line = kept[over..].iter().position(|byte| *byte == b'\n');
+                kept.drain(..line.map_or(kept.len(), |at| over + at + 1));
+            }
             true
         })
     }

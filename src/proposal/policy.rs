@@ -111,7 +111,8 @@ fn gated(approval: &Approval, terms: &Terms<'_>) -> Result<(), String> {
     if !listed(&gated.operations, terms.operation) {
         return Err(format!("operation {} is not among approval.gated.operations", terms.operation));
     }
-    if !(terms.confidence >= gated.min_confidence) {
+    let sure = terms.confidence >= gated.min_confidence;
+    if !sure {
         return Err(format!("confidence {:.2} is below {:.2}", terms.confidence, gated.min_confidence));
     }
     Ok(())

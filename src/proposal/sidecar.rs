@@ -95,7 +95,7 @@ impl Sidecar {
         let mut text = format!("---\n{}\n---\n\n# {}\n\n", front.trim_end(), escape(&one_line(&self.title, 200)));
         text.push_str(&format!("{}\n", paragraph(&self.rationale)));
         if let Some(reason) = &self.deferred {
-            text.push_str(&format!("\n**A person must decide:** {}\n", one_line(reason, 300)));
+            text.push_str(&format!("\n**A person must decide:** {}\n", escape(&one_line(reason, 300))));
         }
         text.push_str("\n## Evidence\n\n");
         if self.evidence.is_empty() {

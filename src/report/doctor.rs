@@ -12,6 +12,7 @@ use super::sessions;
 use crate::config::{self, Origin};
 use crate::git::{self, Oid, RefFormat, Repo, ThrowAways};
 use crate::ledger::{self, Cache, queue};
+use crate::model::{Checked, Models};
 use crate::proposal::{View, view};
 use crate::wiki::Wiki;
 
@@ -33,7 +34,7 @@ pub enum Level {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Check {
     /// What was looked at (`git`, `repository`, `wiki`, `configuration`, `trust`, `hooks`, `folder`, `refs`,
-    /// `proposals`, `ledger`, `sessions`, `queue`, `locks`, `worktrees`, `identity`, `signing`).
+    /// `proposals`, `ledger`, `sessions`, `model`, `queue`, `locks`, `worktrees`, `identity`, `signing`).
     pub name: &'static str,
     /// How it is.
     pub level: Level,
@@ -83,6 +84,34 @@ pub fn wiki(wiki: &Wiki) -> Vec<Check> {
     checks.extend(ledger(&wiki.repo));
     checks.extend(captured(&wiki.repo));
     checks
+}
+
+/// The models of the settings, each asked once.
+pub fn models(wiki: &Wiki) -> Vec<Check> {
+    let models = Models::new(&wiki.config.settings.model, wiki.repo.memory_dir());
+    models.check(None).iter().map(model).collect()
+}
+
+fn model(model: &Checked) -> Check {
+    let name = if model.model.is_empty() { &model.provider } else { &model.model };
+    match &model.error {
+        None if !model.called => Check::new("model", Level::Ok, format!("{name}: nothing is called")),
+        None => {
+            let how = model.structured.map(|how| format!(", structured: {}", how.as_str())).unwrap_or_default();
+            let ms = model.ms.unwrap_or_default();
+            Check::new("model", Level::Ok, format!("{name} answers, in {ms} ms{how}"))
+        }
+        Some(trouble) => {
+            let fix = match trouble.code {
+                "untrusted" => config::trust::HINT,
+                "settings" => "`git memory config --origin` shows where every value comes from",
+                "authentication" => "put a key that is valid there into the variable that `model.api_key_env` names",
+                "budget_exhausted" => "wait for the next day (UTC), or raise the limit",
+                _ => "see that the server or the program is there, then `git memory model test`",
+            };
+            Check::new("model", Level::Broken, format!("{name}: {}", trouble.message)).fix(fix)
+        }
+    }
 }
 
 fn git(repo: &Repo) -> Check {

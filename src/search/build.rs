@@ -12,8 +12,15 @@ const MOST_TEXT: usize = 1 << 20;
 /// How far the texts of a page stand apart, so that no phrase reaches from one into the next.
 const APART: u32 = 8;
 
+/// Stands among words where a text ends.
+const END: u32 = u32::MAX;
+
+/// How many new words a page brings along, about, and how many words and bytes of a record there are to it.
+const NEW_WORDS: usize = 12;
+const WORDS: usize = 128;
+const RECORD: usize = 256;
+
 /// Collects pages.
-#[derive(Default)]
 pub(super) struct Builder {
     terms: Names,
     /// Words that were met before: taking one apart costs more than finding it.
@@ -22,11 +29,13 @@ pub(super) struct Builder {
     /// The terms of the known words, each with its place in the word.
     parts: Vec<(u32, u32)>,
     split: Split,
-    /// Every term of every page as it came, with its place.
-    tokens: Vec<(u32, u32)>,
-    docs: Vec<Doc>,
-    /// The place of the next word in the page.
-    place: u32,
+    /// Every word of every page as it came; behind each text [`END`].
+    tokens: Vec<u32>,
+    /// Where each page's tokens end.
+    ends: Vec<usize>,
+    /// What is kept of each page, and where that begins, as a segment has it.
+    records: Vec<u8>,
+    starts: Vec<u8>,
     /// Bytes of text so far.
     text: usize,
 }
@@ -40,17 +49,29 @@ struct Known {
     places: u32,
 }
 
-/// A page: what is kept of it, how many words it has, and where its tokens end.
-struct Doc {
-    record: Vec<u8>,
-    length: u32,
-    end: usize,
-}
+/// Where a term stands: the page (from 0) and the place in it.
+type Standing = (u32, u32);
 
 impl Builder {
+    /// For about so many pages.
+    pub fn with_room(pages: usize) -> Builder {
+        Builder {
+            terms: Names::with_room(pages * NEW_WORDS),
+            words: Names::with_room(pages * NEW_WORDS),
+            known: Vec::with_capacity(pages * NEW_WORDS),
+            parts: Vec::with_capacity(pages * NEW_WORDS * 4),
+            split: Split::default(),
+            tokens: Vec::with_capacity(pages * WORDS),
+            ends: Vec::with_capacity(pages),
+            records: Vec::with_capacity(pages * RECORD),
+            starts: Vec::with_capacity(pages * 4),
+            text: 0,
+        }
+    }
+
     /// How many pages it holds.
     pub fn len(&self) -> usize {
-        self.docs.len()
+        self.ends.len()
     }
 
     /// How many bytes of text it has seen.
@@ -60,42 +81,34 @@ impl Builder {
 
     /// Adds a page; `oid` is its blob.
     pub fn add(&mut self, page: &Page, oid: &[u8]) {
-        self.place = 0;
         let front = &page.front;
-        let mut length = 0;
         for text in front.title.iter().chain(&front.description).chain(&front.when_to_use).chain(&front.tags) {
-            length += self.add_text(text);
+            self.add_text(text);
         }
-        length += self.add_text(&page.body);
-        self.docs.push(Doc { record: record(page, oid), length, end: self.tokens.len() });
+        self.add_text(&page.body);
+        self.ends.push(self.tokens.len());
+        self.starts.extend_from_slice(&(self.records.len() as u32).to_le_bytes());
+        put_record(&mut self.records, page, oid);
     }
 
-    /// Adds a text; gives how many words it has.
-    fn add_text(&mut self, text: &str) -> u32 {
+    fn add_text(&mut self, text: &str) {
         let text = &text[..text.floor_char_boundary(MOST_TEXT)];
         self.text += text.len();
-        let begin = self.place;
         for (_, word) in words(text) {
-            let known = self.known(word);
-            let terms = &self.parts[known.from as usize..known.to as usize];
-            self.tokens.extend(terms.iter().map(|&(term, at)| (term, self.place + at + 1)));
-            self.place += known.places;
+            let (id, is_new) = self.words.id(word);
+            if is_new {
+                self.learn(word);
+            }
+            self.tokens.push(id);
         }
-        let length = self.place - begin;
-        self.place += APART;
-        length
+        self.tokens.push(END);
     }
 
-    /// The terms of a word.
-    fn known(&mut self, word: &str) -> Known {
-        let (id, is_new) = self.words.id(word);
-        if !is_new {
-            return self.known[id as usize];
-        }
+    /// Takes a new word apart.
+    fn learn(&mut self, word: &str) {
         let from = self.parts.len() as u32;
-        let mut split = std::mem::take(&mut self.split);
-        split.read(word);
-        for (piece, at, parts) in split.pieces() {
+        self.split.read(word);
+        for (piece, at, parts) in self.split.pieces() {
             // Most smallest parts are words that were met alone, and need no stemming again.
             let met = if parts == 1 && piece != word { self.words.find(piece) } else { None };
             match met.and_then(|id| self.known.get(id as usize)) {
@@ -103,28 +116,17 @@ impl Builder {
                 _ => terms_of(piece, parts, |term| self.parts.push((self.terms.id(term).0, at))),
             }
         }
-        let known = Known { from, to: self.parts.len() as u32, places: split.parts };
-        self.split = split;
-        self.known.push(known);
-        known
+        self.known.push(Known { from, to: self.parts.len() as u32, places: self.split.parts });
     }
 
     /// The segment's bytes, as [`Segment`](super::segment::Segment) reads them.
     pub fn finish(self) -> Vec<u8> {
-        let mut records = Vec::new();
-        let mut starts = Vec::with_capacity(self.docs.len() * 4);
-        let mut lengths = Vec::with_capacity(self.docs.len() * 4);
-        for doc in &self.docs {
-            starts.extend_from_slice(&(records.len() as u32).to_le_bytes());
-            records.extend_from_slice(&doc.record);
-            lengths.extend_from_slice(&doc.length.to_le_bytes());
-        }
-        let (sorted, ends) = self.by_term();
+        let (sorted, ends, lengths) = self.by_term();
         let order = self.terms.in_order();
         let mut blocks = Vec::new();
         let mut names = Vec::new();
         let mut postings = Vec::with_capacity(sorted.len() * 2);
-        let mut before = "";
+        let mut before: &[u8] = &[];
         for (n, &id) in order.iter().enumerate() {
             let term = self.terms.name(id);
             let mut shared = 0;
@@ -132,10 +134,10 @@ impl Builder {
                 blocks.extend_from_slice(&(names.len() as u32).to_le_bytes());
                 put_number(&mut names, postings.len() as u32);
             } else {
-                shared = before.bytes().zip(term.bytes()).take_while(|(a, b)| a == b).count();
+                shared = before.iter().zip(term).take_while(|(a, b)| a == b).count();
                 put_number(&mut names, shared as u32);
             }
-            put_text(&mut names, &term.as_bytes()[shared..]);
+            put_text(&mut names, &term[shared..]);
             let start = postings.len();
             let from = if id == 0 { 0 } else { ends[id as usize - 1] };
             put_postings(&mut postings, &sorted[from..ends[id as usize]]);
@@ -143,9 +145,9 @@ impl Builder {
             before = term;
         }
 
-        let parts = [&starts, &records, &lengths, &blocks, &names, &postings];
+        let parts = [&self.starts, &self.records, &lengths, &blocks, &names, &postings];
         let mut out = Vec::with_capacity(parts.iter().map(|part| part.len() + 4).sum::<usize>() + 8);
-        out.extend_from_slice(&(self.docs.len() as u32).to_le_bytes());
+        out.extend_from_slice(&(self.len() as u32).to_le_bytes());
         out.extend_from_slice(&(order.len() as u32).to_le_bytes());
         for part in parts {
             out.extend_from_slice(&(part.len() as u32).to_le_bytes());
@@ -156,35 +158,59 @@ impl Builder {
         out
     }
 
-    /// Every token as page (from 0) and place, by term and then as they came; and where each term's end.
-    fn by_term(&self) -> (Vec<(u32, u32)>, Vec<usize>) {
-        let mut ends = vec![0; self.terms.len()];
-        for (term, _) in &self.tokens {
-            ends[*term as usize] += 1;
+    /// Where every term stands, by term and then as they came; where each term's end; and how many words each page has,
+    /// as a segment keeps it.
+    fn by_term(&self) -> (Vec<Standing>, Vec<usize>, Vec<u8>) {
+        let (mut ends, sum) = self.begins();
+        let mut sorted = vec![(0, 0); sum];
+        let mut lengths = Vec::with_capacity(self.len() * 4);
+        let mut from = 0;
+        for (number, &end) in self.ends.iter().enumerate() {
+            // The place of the next word is this and how far apart the texts stand that ended.
+            let (mut length, mut apart) = (0, 0);
+            for &word in &self.tokens[from..end] {
+                let Some(known) = self.known.get(word as usize) else {
+                    apart += APART;
+                    continue;
+                };
+                for &(term, at) in &self.parts[known.from as usize..known.to as usize] {
+                    let next = &mut ends[term as usize];
+                    sorted[*next] = (number as u32, length + apart + at + 1);
+                    *next += 1;
+                }
+                length += known.places;
+            }
+            lengths.extend_from_slice(&length.to_le_bytes());
+            from = end;
+        }
+        (sorted, ends, lengths)
+    }
+
+    /// Where each term's standings begin, and how many there are of all.
+    fn begins(&self) -> (Vec<usize>, usize) {
+        let mut met = vec![0; self.known.len()];
+        for &word in self.tokens.iter().filter(|&&word| word != END) {
+            met[word as usize] += 1;
+        }
+        let mut begins = vec![0; self.terms.len()];
+        for (known, met) in self.known.iter().zip(met) {
+            for (term, _) in &self.parts[known.from as usize..known.to as usize] {
+                begins[*term as usize] += met;
+            }
         }
         let mut sum = 0;
-        for end in &mut ends {
-            sum += std::mem::replace(end, sum);
+        for begin in &mut begins {
+            sum += std::mem::replace(begin, sum);
         }
-        let mut sorted = vec![(0, 0); self.tokens.len()];
-        let mut from = 0;
-        for (number, doc) in self.docs.iter().enumerate() {
-            for (term, place) in &self.tokens[from..doc.end] {
-                let next = &mut ends[*term as usize];
-                sorted[*next] = (number as u32, *place);
-                *next += 1;
-            }
-            from = doc.end;
-        }
-        (sorted, ends)
+        (begins, sum)
     }
 }
 
 /// A term's postings: each page as its distance from the one before (the first is 1), then its places, each the distance
 /// from the one before, then 0 unless it is the last page.
-fn put_postings(out: &mut Vec<u8>, tokens: &[(u32, u32)]) {
+fn put_postings(out: &mut Vec<u8>, standings: &[Standing]) {
     let (mut page, mut last) = (0, 0);
-    for &(doc, place) in tokens {
+    for &(doc, place) in standings {
         if doc + 1 != page {
             if page > 0 {
                 out.push(0);
@@ -200,9 +226,8 @@ fn put_postings(out: &mut Vec<u8>, tokens: &[(u32, u32)]) {
 }
 
 /// What is kept of a page beside its words.
-fn record(page: &Page, oid: &[u8]) -> Vec<u8> {
+fn put_record(out: &mut Vec<u8>, page: &Page, oid: &[u8]) {
     let front = &page.front;
-    let mut out = Vec::with_capacity(page.path.len() + page.title.len() + oid.len() + 16);
     let kind = front.kind.and_then(|kind| Kind::ALL.iter().position(|other| *other == kind));
     out.push(kind.map_or(0, |place| place as u8 + 1));
     out.push(match front.status {
@@ -213,10 +238,9 @@ fn record(page: &Page, oid: &[u8]) -> Vec<u8> {
     });
     out.push(u8::from(front.pinned));
     out.push(front.priority.map_or(0, |priority| priority.saturating_add(1)));
-    put_text(&mut out, oid);
-    put_text(&mut out, &page.path);
+    put_text(out, oid);
+    put_text(out, &page.path);
     for text in [Some(&page.title), front.superseded_by.as_ref(), front.description.as_ref()] {
-        put_text(&mut out, text.map_or(&[], |text| text.as_bytes()));
+        put_text(out, text.map_or(&[], |text| text.as_bytes()));
     }
-    out
 }

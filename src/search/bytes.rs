@@ -1,6 +1,7 @@
 //! Numbers and texts in the index's files. Reading never fails hard: what is not there is `None`.
 
 /// Appends a number in as few bytes as it needs, seven bits each.
+#[inline]
 pub(super) fn put_number(out: &mut Vec<u8>, mut number: u32) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);

@@ -39,7 +39,7 @@ const FEW: usize = 128;
 /// Most threads.
 const MOST_THREADS: usize = 8;
 
-/// How many pages a thread takes at a time.
+/// Fewest pages that a thread takes at a time.
 const HANDFUL: usize = 32;
 
 /// An index, in memory.
@@ -177,11 +177,12 @@ impl Index {
 
     fn build(wiki: &Wiki, tree: Oid) -> git::Result<Index> {
         let files = wiki.repo.files(tree, BStr::new(""))?;
-        let pages: Vec<(BString, Oid)> = files
+        let mut pages: Vec<(BString, Oid)> = files
             .into_iter()
             .filter(|found| covers(found.path.as_ref()))
             .filter_map(|found| Some((found.path, file(found.entry)?)))
             .collect();
+        wiki.repo.sort_as_packed(&mut pages, |(_, oid)| *oid);
         let mut index = Index { tree, files: Vec::new(), parts: Vec::new() };
         index.add(segments(&wiki.repo, &pages)?);
         Ok(index)
@@ -263,17 +264,17 @@ fn file(entry: Entry) -> Option<Oid> {
 
 /// Segments of these pages, made by as many threads as are of use.
 fn segments(repo: &Repo, pages: &[(BString, Oid)]) -> git::Result<Vec<Vec<u8>>> {
-    let next = AtomicUsize::new(0);
     let threads = std::thread::available_parallelism().map_or(1, |count| count.get().min(MOST_THREADS));
+    let queue = Queue { pages, threads, next: AtomicUsize::new(0) };
     if pages.len() < FEW || threads == 1 {
-        return take_pages(repo, pages, &next);
+        return take_pages(repo, &queue);
     }
     std::thread::scope(|scope| {
-        let next = &next;
+        let queue = &queue;
         let workers: Vec<_> = (0..threads)
             .map(|_| {
-                let repo = repo.clone();
-                scope.spawn(move || take_pages(&repo, pages, next))
+                let repo = repo.for_one_pass();
+                scope.spawn(move || take_pages(&repo, queue))
             })
             .collect();
         let mut all = Vec::new();
@@ -284,22 +285,48 @@ fn segments(repo: &Repo, pages: &[(BString, Oid)]) -> git::Result<Vec<Vec<u8>>> 
     })
 }
 
-/// Takes pages, a handful at a time, until none are left.
-fn take_pages(repo: &Repo, pages: &[(BString, Oid)], next: &AtomicUsize) -> git::Result<Vec<Vec<u8>>> {
+/// Pages that several threads share.
+struct Queue<'p> {
+    pages: &'p [(BString, Oid)],
+    threads: usize,
+    next: AtomicUsize,
+}
+
+impl<'p> Queue<'p> {
+    /// The next pages: many at first, because neighbours build on each other; few in the end, so that all threads are
+    /// done at the same time. None when none are left.
+    fn take(&self) -> &'p [(BString, Oid)] {
+        let behind = |from: usize| {
+            let left = self.pages.len() - from;
+            from + (left / (2 * self.threads)).max(HANDFUL).min(left)
+        };
+        let taken = self.next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |from| Some(behind(from)));
+        let (Ok(from) | Err(from)) = taken;
+        &self.pages[from..behind(from)]
+    }
+}
+
+/// Takes pages until none are left.
+fn take_pages(repo: &Repo, queue: &Queue<'_>) -> git::Result<Vec<Vec<u8>>> {
     // Which folder makes which kind is looked up when somebody asks: settings may change without the tree.
     let layout = Layout::default();
     let mut done = Vec::new();
-    let mut builder = Builder::default();
+    let room = (queue.pages.len() / queue.threads).min(MOST_PAGES);
+    let mut builder = Builder::with_room(room);
+    let mut bytes = Vec::new();
     loop {
-        let from = next.fetch_add(HANDFUL, Ordering::Relaxed).min(pages.len());
-        for (path, oid) in &pages[from..pages.len().min(from + HANDFUL)] {
-            builder.add(&Page::read(path.as_ref(), &repo.blob(*oid)?, &layout, ""), oid.as_bytes());
+        let pages = queue.take();
+        for (path, oid) in pages {
+            repo.blob_into(*oid, &mut bytes)?;
+            builder.add(&Page::read(path.as_ref(), &bytes, &layout, ""), oid.as_bytes());
+            if builder.len() >= MOST_PAGES || builder.text() >= MOST_TEXT {
+                done.push(std::mem::replace(&mut builder, Builder::with_room(room)).finish());
+            }
         }
-        let last = from == pages.len();
-        if builder.len() > 0 && (last || builder.len() >= MOST_PAGES || builder.text() >= MOST_TEXT) {
-            done.push(std::mem::take(&mut builder).finish());
-        }
-        if last {
+        if pages.is_empty() {
+            if builder.len() > 0 {
+                done.push(builder.finish());
+            }
             return Ok(done);
         }
     }

@@ -6,9 +6,8 @@ use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 
 /// Names, numbered from 0 as they came.
-#[derive(Default)]
 pub(super) struct Names {
-    text: String,
+    text: Vec<u8>,
     names: Vec<Name>,
     table: HashTable<(u32, Name)>,
     hasher: RandomState,
@@ -22,13 +21,25 @@ struct Name {
 }
 
 impl Names {
+    /// With room for so many: with more, all that came before have to move.
+    pub fn with_room(count: usize) -> Names {
+        Names {
+            text: Vec::with_capacity(count * 8),
+            names: Vec::with_capacity(count),
+            table: HashTable::with_capacity(count),
+            hasher: RandomState::default(),
+        }
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.names.len()
     }
 
     /// A name's number, and whether it is new.
+    #[inline]
     pub fn id(&mut self, name: &str) -> (u32, bool) {
+        let name = name.as_bytes();
         let hash = self.hasher.hash_one(name);
         let text = &self.text;
         if let Some((id, _)) = self.table.find(hash, |(_, known)| known.of(text) == name) {
@@ -36,7 +47,7 @@ impl Names {
         }
         let id = self.names.len() as u32;
         let from = self.text.len() as u32;
-        self.text.push_str(name);
+        self.text.extend_from_slice(name);
         let new = Name { from, to: self.text.len() as u32 };
         self.names.push(new);
         let (text, hasher) = (&self.text, &self.hasher);
@@ -46,12 +57,13 @@ impl Names {
 
     /// A name's number, where it has one.
     pub fn find(&self, name: &str) -> Option<u32> {
+        let name = name.as_bytes();
         let found = self.table.find(self.hasher.hash_one(name), |(_, known)| known.of(&self.text) == name);
         found.map(|(id, _)| *id)
     }
 
     /// The name of a number that was given out.
-    pub fn name(&self, id: u32) -> &str {
+    pub fn name(&self, id: u32) -> &[u8] {
         self.names[id as usize].of(&self.text)
     }
 
@@ -66,14 +78,15 @@ impl Names {
 }
 
 impl Name {
-    fn of(self, text: &str) -> &str {
+    #[inline]
+    fn of(self, text: &[u8]) -> &[u8] {
         &text[self.from as usize..self.to as usize]
     }
 }
 
-fn first_bytes(name: &str) -> u64 {
+fn first_bytes(name: &[u8]) -> u64 {
     let mut bytes = [0; 8];
     let length = name.len().min(8);
-    bytes[..length].copy_from_slice(&name.as_bytes()[..length]);
+    bytes[..length].copy_from_slice(&name[..length]);
     u64::from_be_bytes(bytes)
 }

@@ -2,6 +2,7 @@
 //! since that was written, `.more`. Both are written beside their place and renamed, so that nobody waits and nobody
 //! sees half of one; what is damaged, old or of another wiki is as good as absent.
 
+use std::borrow::Cow;
 use std::fs;
 use std::io::Write;
 use std::ops::Range;
@@ -126,30 +127,34 @@ impl Store {
         dead: &[Vec<u8>],
         segments: &[&[u8]],
     ) -> std::io::Result<()> {
-        let size: usize = segments.iter().map(|part| part.len() + 8).sum();
-        let mut out = Vec::with_capacity(size + 4096);
-        out.extend_from_slice(MAGIC);
-        out.extend_from_slice(&VERSION.to_le_bytes());
-        out.extend_from_slice(&[0; 4]);
-        put_text(&mut out, self.covers.as_bytes());
-        put_text(&mut out, tree);
+        let mut head = Vec::new();
+        put_text(&mut head, self.covers.as_bytes());
+        put_text(&mut head, tree);
         let (sum, length) = base.unwrap_or((0, 0));
-        out.extend_from_slice(&sum.to_le_bytes());
-        out.extend_from_slice(&length.to_le_bytes());
-        put_number(&mut out, dead.len() as u32);
+        head.extend_from_slice(&sum.to_le_bytes());
+        head.extend_from_slice(&length.to_le_bytes());
+        put_number(&mut head, dead.len() as u32);
         for bits in dead {
-            put_text(&mut out, bits);
+            put_text(&mut head, bits);
         }
-        put_number(&mut out, segments.len() as u32);
+        put_number(&mut head, segments.len() as u32);
+
+        // Segments are large: they are written from where they stand.
+        let mut parts = vec![Cow::from(head)];
         for segment in segments {
-            put_text(&mut out, segment);
+            let mut length = Vec::new();
+            put_number(&mut length, segment.len() as u32);
+            parts.extend([Cow::from(length), Cow::from(*segment)]);
         }
-        let sum = crc32fast::hash(&out[MAGIC.len() + 8..]);
-        out[MAGIC.len() + 4..MAGIC.len() + 8].copy_from_slice(&sum.to_le_bytes());
+        let mut sum = crc32fast::Hasher::new();
+        parts.iter().for_each(|part| sum.update(part));
 
         fs::create_dir_all(&self.folder)?;
         let mut beside = tempfile::Builder::new().prefix("search-").suffix(".part").tempfile_in(&self.folder)?;
-        beside.write_all(&out)?;
+        beside.write_all(MAGIC)?;
+        beside.write_all(&VERSION.to_le_bytes())?;
+        beside.write_all(&sum.finalize().to_le_bytes())?;
+        parts.iter().try_for_each(|part| beside.write_all(part))?;
         beside.persist(self.path(file))?;
         if file == File::Main {
             self.tidy();

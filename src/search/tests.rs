@@ -48,12 +48,12 @@ fn identifiers_are_terms_whole_and_in_parts() {
 
 #[test]
 fn names_have_one_number_each_and_an_order() {
-    let mut names = Names::default();
+    let mut names = Names::with_room(1);
     let ids: Vec<(u32, bool)> =
         ["b", "a", "b", "abcdefghi", "abcdefgh", ""].iter().map(|name| names.id(name)).collect();
     assert_eq!(ids, [(0, true), (1, true), (0, false), (2, true), (3, true), (4, true)]);
     assert_eq!(
-        names.in_order().iter().map(|&id| names.name(id)).collect::<Vec<_>>(),
+        names.in_order().iter().map(|&id| BStr::new(names.name(id))).collect::<Vec<_>>(),
         ["", "a", "abcdefgh", "abcdefghi", "b"]
     );
     assert_eq!((names.find("a"), names.find("c")), (Some(1), None));
@@ -71,7 +71,7 @@ fn a_query_is_words_phrases_and_beginnings() {
 }
 
 fn segment(pages: &[&str]) -> Vec<u8> {
-    let mut builder = Builder::default();
+    let mut builder = Builder::with_room(1);
     for (n, text) in pages.iter().enumerate() {
         let path = format!("notes/{n}.md");
         builder.add(&Page::read(BStr::new(&path), text.as_bytes(), &Layout::default(), ""), &[n as u8; 20]);

@@ -21,6 +21,10 @@ const MOST_PARTS: u32 = 64;
 /// What joins the parts of a word.
 const JOINERS: &[u8] = b"_-./:+#\\'";
 
+/// What joins the parts of a path, and the parts of a name in it.
+const IN_PATHS: &[u8] = b"/:\\";
+const IN_NAMES: &[u8] = b"-.+#'";
+
 /// A word taken apart. One can be used for many words, so that nothing is allocated for each.
 #[derive(Debug, Default)]
 pub(super) struct Split {
@@ -69,41 +73,62 @@ const CLASSES: [Class; 256] = {
     classes
 };
 
+/// At which levels a byte splits a word, as bits.
+const JOINS: [u8; 256] = {
+    let mut joins = [0; 256];
+    let sets = [(JOINERS, ANY), (IN_PATHS, ANY | PATH), (IN_NAMES, ANY | NAME)];
+    let mut set = 0;
+    while set < sets.len() {
+        let (bytes, bits) = sets[set];
+        let mut at = 0;
+        while at < bytes.len() {
+            joins[bytes[at] as usize] = bits;
+            at += 1;
+        }
+        set += 1;
+    }
+    joins
+};
+
+const NOTHING: u8 = 0;
+const ANY: u8 = 1;
+const PATH: u8 = 2;
+const NAME: u8 = 4;
+
 /// The words of a text with the places where they begin, in bytes.
 pub(super) fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let bytes = text.as_bytes();
     let mut at = 0;
     std::iter::from_fn(move || {
-        let mut start = None;
-        let mut end = at;
-        while at < bytes.len() {
-            let (class, length) = class_at(text, at);
+        // Before a word and behind it joiners are punctuation.
+        loop {
+            match class_at(text, at)? {
+                (Class::Inner, _) => break,
+                (_, length) => at += length,
+            }
+        }
+        let (start, mut end) = (at, at);
+        while let Some((class, length)) = class_at(text, at) {
             match class {
-                Class::Inner => {
-                    start.get_or_insert(at);
-                    end = at + length;
-                }
-                // Before a word and behind it they are punctuation.
+                Class::Inner => end = at + length,
                 Class::Joiner => {}
-                Class::Gap | Class::Wide => {
-                    if let Some(start) = start {
-                        return Some((start, &text[start..named_end(bytes, start, end)]));
-                    }
-                }
+                Class::Gap | Class::Wide => break,
             }
             at += length;
         }
-        start.map(|start| (start, &text[start..named_end(bytes, start, end)]))
+        Some((start, &text[start..named_end(text.as_bytes(), start, end)]))
     })
 }
 
-/// The class of the character at a place and its length; never [`Class::Wide`].
-fn class_at(text: &str, at: usize) -> (Class, usize) {
-    let class = CLASSES[text.as_bytes()[at] as usize];
-    if class != Class::Wide {
-        return (class, 1);
+/// The class of the character at a place and its length, never [`Class::Wide`]; `None` at the end.
+#[inline(always)]
+fn class_at(text: &str, at: usize) -> Option<(Class, usize)> {
+    match CLASSES[usize::from(*text.as_bytes().get(at)?)] {
+        Class::Wide => Some(wide_class(text[at..].chars().next()?)),
+        class => Some((class, 1)),
     }
-    let Some(c) = text[at..].chars().next() else { return (Class::Gap, 1) };
+}
+
+fn wide_class(c: char) -> (Class, usize) {
     let class = match c {
         '\u{2019}' => Class::Joiner,
         c if c.is_alphanumeric() || is_combining_mark(c) => Class::Inner,
@@ -139,7 +164,7 @@ impl Split {
             return;
         }
         // An address is found by its parts; whole, it is too rare to be worth its room.
-        let levels: &[&[u8]] = if word.contains("://") { &[b"/:\\", b"-.+#'"] } else { &[b"", b"/:\\", b"-.+#'"] };
+        let levels: &[u8] = if word.contains("://") { &[PATH, NAME] } else { &[NOTHING, PATH, NAME] };
         self.level(word, levels);
         self.pieces.sort_unstable_by_key(|piece| (piece.at, u32::MAX - piece.parts));
         self.pieces.dedup_by_key(|piece| (piece.at, piece.parts));
@@ -163,17 +188,18 @@ impl Split {
 
     /// Splits at the joiners of the first level, and each piece at those of the next; every piece that is more than a
     /// plain word is a term.
-    fn level(&mut self, text: &str, levels: &[&[u8]]) {
-        let Some((split, deeper)) = levels.split_first() else { return self.identifier(text) };
-        let within = |c: char, set: &[u8]| c.is_ascii() && set.contains(&(c as u8));
-        for piece in text.split(|c: char| within(c, split)) {
-            let piece = piece.trim_matches(|c: char| within(c, JOINERS));
-            if piece.is_empty() {
-                continue;
+    fn level(&mut self, text: &str, levels: &[u8]) {
+        let Some((&level, deeper)) = levels.split_first() else { return self.identifier(text) };
+        let mut rest = Some(text);
+        while let Some(text) = rest {
+            let end = text.bytes().position(|byte| JOINS[usize::from(byte)] & level != 0);
+            rest = end.map(|end| &text[end + 1..]);
+            let piece = trimmed(&text[..end.unwrap_or(text.len())]);
+            if !piece.is_empty() {
+                let from = self.parts;
+                self.level(piece, deeper);
+                self.whole(piece, from);
             }
-            let from = self.parts;
-            self.level(piece, deeper);
-            self.whole(piece, from);
         }
     }
 
@@ -262,6 +288,14 @@ impl Split {
             self.pieces.push(Piece { from, to: self.text.len(), at, parts });
         }
     }
+}
+
+/// Without the joiners at its ends.
+fn trimmed(piece: &str) -> &str {
+    let inner = |byte: u8| JOINS[usize::from(byte)] == 0;
+    let from = piece.bytes().position(inner).unwrap_or(piece.len());
+    let to = piece.bytes().rposition(inner).map_or(from, |last| last + 1);
+    &piece[from..to]
 }
 
 /// The terms of a piece that covers so many parts: of a smallest part its stem, of several together what they are.

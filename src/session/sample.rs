@@ -334,7 +334,8 @@ mod tests {
         assert_eq!(sample(&[observation(1, Kind::Other, &exact)], 2)[0].text, exact);
         let whole = format!("{}SECRET{}", "a".repeat(1_020), "b".repeat(2_000));
         let hide: &dyn for<'t> Fn(&'t str) -> Cow<'t, str> = &|text| text.replace("SECRET", "[gone]").into();
-        let text = &super::sample(&[observation(1, Kind::Other, &whole)], 2, hide)[0].text;
+        let observed = [observation(1, Kind::Other, &whole)];
+        let text = &super::sample(&observed, 2, hide)[0].text;
         assert!(!text.contains("SEC"), "no half of a secret stays at a cut");
         let mut titled = observation(1, Kind::Other, "");
         titled.title = "t".repeat(600);

@@ -61,17 +61,24 @@ pub(super) fn body_start(page: &[u8]) -> usize {
 /// Reads the block's text. Never fails: a fault is part of what it says.
 pub(super) fn read(page: &[u8], block: &Block) -> Frontmatter {
     let text = String::from_utf8_lossy(&page[block.yaml.clone()]);
-    let parsed = plain_yaml::read(&text).map_or_else(|| yaml::parse(&text), |map| Ok(Value::Object(map)));
-    let mut front = match parsed {
-        Ok(Value::Object(map)) => from_map(&map),
-        Ok(Value::Null) => Frontmatter::default(),
-        Ok(_) => faulty(&text, "the frontmatter is not a list of `key: value` lines".into(), 1, 1),
-        Err(fault) => faulty(&text, fault.message, fault.line, fault.column),
+    let mut front = match plain_yaml::read(&text) {
+        Some(found) => from_values(found),
+        None => parsed(&text),
     };
     if !block.closed {
         front = faulty(&text, "the frontmatter has no closing `---`".into(), 0, 1);
     }
     front
+}
+
+/// What the parser makes of a text.
+fn parsed(text: &str) -> Frontmatter {
+    match yaml::parse(text) {
+        Ok(Value::Object(map)) => from_values(map.into_iter().collect()),
+        Ok(Value::Null) => Frontmatter::default(),
+        Ok(_) => faulty(text, "the frontmatter is not a list of `key: value` lines".into(), 1, 1),
+        Err(fault) => faulty(text, fault.message, fault.line, fault.column),
+    }
 }
 
 /// Frontmatter that cannot be read. What protects a page is still looked for: a stray colon elsewhere must not open a
@@ -96,10 +103,11 @@ fn protect(front: &mut Frontmatter, key: &str, value: &Value) {
     }
 }
 
-fn from_map(map: &serde_json::Map<String, Value>) -> Frontmatter {
-    let mut front = Frontmatter { keys: map.keys().cloned().collect(), ..Frontmatter::default() };
+fn from_values(values: Vec<(String, Value)>) -> Frontmatter {
+    let mut front = Frontmatter::default();
     let mut kind = None;
-    for (key, value) in map {
+    for (key, value) in values {
+        let value = &value;
         match key.as_str() {
             "title" => front.title = text(value),
             "kind" => kind = text(value).and_then(|word| Kind::parse(&word)).or(kind),
@@ -113,8 +121,9 @@ fn from_map(map: &serde_json::Map<String, Value>) -> Frontmatter {
             "supersedes" => front.supersedes = links(value),
             "superseded_by" => front.superseded_by = links(value).into_iter().next(),
             "sources" => front.sources = links(value),
-            _ => protect(&mut front, key, value),
+            _ => protect(&mut front, &key, value),
         }
+        front.keys.push(key);
     }
     front.kind = kind;
     front

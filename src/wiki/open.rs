@@ -175,8 +175,8 @@ impl Wiki {
 
 /// Whether a path (relative to the wiki's root) is a page: a markdown file outside hidden and machine folders.
 pub fn is_page(path: &BStr) -> bool {
-    let lower = path.to_ascii_lowercase();
-    (lower.ends_with(b".md") || lower.ends_with(b".markdown"))
+    let ending = path.rfind_byte(b'.').map(|dot| &path[dot..]);
+    ending.is_some_and(|ending| ending.eq_ignore_ascii_case(b".md") || ending.eq_ignore_ascii_case(b".markdown"))
         && !path.split(|&b| b == b'/').any(|part| part.starts_with(b".") || part == b"_pending" || part == b"_archive")
 }
 

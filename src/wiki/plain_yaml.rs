@@ -2,18 +2,23 @@
 //! takes a tenth of what the parser takes, and indexes of ten thousand pages feel that. Anything else is left to the
 //! parser, which must say the same wherever this says something.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-/// The keys and values, or `None` for what takes a parser.
-pub(super) fn read(text: &str) -> Option<Map<String, Value>> {
-    if text.len() > 16 * 1024 || text.contains(['\r', '\t']) {
+/// Longest text, in bytes, and most keys of it.
+const LONGEST: usize = 16 << 10;
+const MOST_KEYS: usize = 64;
+
+/// The keys and values in their order, or `None` for what takes a parser.
+pub(super) fn read(text: &str) -> Option<Vec<(String, Value)>> {
+    if text.len() > LONGEST {
         return None;
     }
-    let mut map = Map::new();
+    let mut found: Vec<(String, Value)> = Vec::with_capacity(16);
     let mut lines = text.split('\n').filter(|line| !line.trim_end_matches(' ').is_empty()).peekable();
     while let Some(line) = lines.next() {
         let (key, rest) = line.split_once(':')?;
-        if !is_key(key) || map.contains_key(key) || !(rest.is_empty() || rest.starts_with(' ')) {
+        let is_new = found.len() < MOST_KEYS && !found.iter().any(|(other, _)| other == key);
+        if !is_new || !is_key(key) || !(rest.is_empty() || rest.starts_with(' ')) {
             return None;
         }
         let rest = rest.trim_matches(' ');
@@ -28,9 +33,9 @@ pub(super) fn read(text: &str) -> Option<Map<String, Value>> {
         if !items.is_empty() {
             value = Value::Array(items);
         }
-        map.insert(key.to_owned(), value);
+        found.push((key.to_owned(), value));
     }
-    (!map.is_empty()).then_some(map)
+    (!found.is_empty()).then_some(found)
 }
 
 fn is_key(key: &str) -> bool {
@@ -59,11 +64,14 @@ fn scalar(text: &str) -> Option<Value> {
     for quote in ['"', '\''] {
         if let Some(inner) = text.strip_prefix(quote) {
             let inner = inner.strip_suffix(quote)?;
-            return (!inner.contains([quote, '\\']) && inner.chars().all(is_printable)).then(|| inner.into());
+            return (!inner.contains([quote, '\\']) && is_printable(inner)).then(|| inner.into());
         }
     }
     if matches!(text, "true" | "false") {
         return Some(Value::Bool(text == "true"));
+    }
+    if text.starts_with(|c: char| c.is_ascii_digit()) && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return digits(text);
     }
     let is_text = text.starts_with(|c: char| c.is_ascii_alphabetic())
         || text.starts_with(['/', '('])
@@ -71,12 +79,21 @@ fn scalar(text: &str) -> Option<Value> {
         || text.starts_with("./")
         || is_date(text)
         || is_no_number(text);
-    let plain = !text.contains(": ")
-        && !text.ends_with(':')
-        && !text.contains(" #")
-        && text.chars().all(is_printable)
-        && !is_special(text);
-    (is_text && plain).then(|| text.into())
+    (is_text && is_one_scalar(text) && is_printable(text) && !is_special(text)).then(|| text.into())
+}
+
+/// A number, or a text where it would lose its spelling.
+fn digits(text: &str) -> Option<Value> {
+    match text.len() {
+        2.. if text.starts_with('0') => Some(text.into()),
+        ..16 => text.parse::<u64>().ok().map(Value::from),
+        _ => None,
+    }
+}
+
+/// Whether there is no other key and no comment in a text.
+fn is_one_scalar(text: &str) -> bool {
+    !text.ends_with(':') && !text.as_bytes().windows(2).any(|pair| matches!(pair, b": " | b" #"))
 }
 
 /// A day, perhaps with a time behind it.
@@ -88,14 +105,23 @@ fn is_date(text: &str) -> bool {
 
 /// It begins with a digit and holds what stands in no number, whatever its base.
 fn is_no_number(text: &str) -> bool {
-    let foreign = |c: char| matches!(c.to_ascii_lowercase(), 'g'..='n' | 'p'..='w' | 'y' | 'z' | '/' | '&' | '(');
-    text.starts_with(|c: char| c.is_ascii_digit()) && text.contains(foreign)
+    let [b'0'..=b'9', second, ..] = text.as_bytes() else { return false };
+    let in_base = second.is_ascii_alphabetic();
+    let foreign = |byte: u8| match byte.to_ascii_lowercase() {
+        b'a' | b'c' | b'd' | b'f' => !in_base,
+        byte => matches!(byte, b'g'..=b'n' | b'p'..=b'w' | b'y' | b'z' | b'/' | b'&' | b'('),
+    };
+    text.bytes().any(foreign)
 }
 
-fn is_printable(c: char) -> bool {
-    (' '..='~').contains(&c)
-        || (c >= '\u{a1}' && c.is_alphanumeric())
-        || matches!(c, '–' | '—' | '‘' | '’' | '“' | '”' | '…' | '→')
+fn is_printable(text: &str) -> bool {
+    let ascii = |byte: u8| (b' '..=b'~').contains(&byte);
+    let wide = |c: char| {
+        (' '..='~').contains(&c)
+            || (c >= '\u{a1}' && c.is_alphanumeric())
+            || matches!(c, '–' | '—' | '‘' | '’' | '“' | '”' | '…' | '→')
+    };
+    text.bytes().all(ascii) || text.chars().all(wide)
 }
 
 /// Words that may be more than a text.
@@ -111,21 +137,29 @@ mod tests {
     use super::super::yaml;
     use super::*;
 
+    fn object(found: Vec<(String, Value)>) -> Value {
+        Value::Object(found.into_iter().collect())
+    }
+
     #[test]
     fn ordinary_frontmatter_takes_no_parser() {
         let text = "title: \"OMAE2009-79748.pdf\"\nslug: omae-2009\nadded: 2026-04-07\ningested: 2026-04-07 10:31 UTC\n\
-                    tags: [a, b-c]\nnone: []\nempty:\nsources:\n  - https://example.org/x\n  - 'b c'\nwhen_to_use: it's \
+                    tags: [a, b-c]\nissue: 77\nnumber: 052\nother: 03a-3\nnone: []\nempty:\nsources:\n  - https://example.org/x\n  - 'b c'\nwhen_to_use: it's \
                     broken, or (x) is\n";
-        let map = read(text).expect("read");
+        let map = object(read(text).expect("read"));
         assert_eq!(map["sources"][0], "https://example.org/x");
-        assert_eq!(Value::Object(map), yaml::parse(text).expect("yaml"));
+        assert_eq!(map, yaml::parse(text).expect("yaml"));
     }
 
     #[test]
     fn what_could_mean_something_else_is_left_to_the_parser() {
         for text in [
             "a: b: c",
-            "a: 1",
+            "a: 1.5",
+            "a: 1:30",
+            "a: 0xaf",
+            "a: 1af",
+            "a: 12345678901234567890",
             "a: 1e5",
             "a: 0x1f",
             "a: 0o7",
@@ -174,14 +208,14 @@ mod tests {
                     Just("- "), Just("["), Just("]"), Just(", "), Just("\""), Just("'"), Just("#"), Just(" #"), Just("2026-04-07"),
                     Just("T10:00"), Just("yes"), Just("null"), Just("é"), Just("—"), Just("\u{2028}"), Just("&"), Just("*"), Just("!"),
                     Just("|"), Just(">"), Just("?"), Just("{"), Just("}"), Just("%"), Just("@"), Just("\\"), Just("1"), Just("."),
-                    Just("-"), Just("1e"), Just("0x"), Just("0o"), Just("g"), Just("/"), Just("("), Just("0334"), Just("true"), Just("1_0"), Just("x: y\n"), Just("tags:\n"), Just("t: "), Just("\u{a0}"), Just("..."), Just("---"),
+                    Just("-"), Just("1e"), Just("0x"), Just("0o"), Just("g"), Just("/"), Just("("), Just("0334"), Just("true"), Just("1_0"), Just("12"), Just("0"), Just("f"), Just("b"), Just("x: y\n"), Just("tags:\n"), Just("t: "), Just("\u{a0}"), Just("..."), Just("---"),
                 ],
                 0..16,
             )
         ) {
             let text = parts.concat();
             if let Some(map) = read(&text) {
-                prop_assert_eq!(yaml::parse(&text), Ok(Value::Object(map)), "{:?}", text);
+                prop_assert_eq!(yaml::parse(&text), Ok(object(map)), "{:?}", text);
             }
         }
     }

@@ -52,7 +52,8 @@ fn a_pass_lands_and_its_scores_and_digests_are_on_record() {
         assert_eq!(gate[digest].as_str().map(str::len), Some(64), "{digest} in {gate}");
     }
     let shown = sandbox.run(&["proposal", "show", &open(&sandbox)[0]]);
-    assert!(shown.contains("eval: passed, score 0.5 before, 0.75 after: better [2J"), "{shown}");
+    assert!(shown.contains("eval: passed, score 0.5 before, 0.75 after: better\n"), "{shown}");
+    assert!(!shown.contains('\u{1b}') && !gate.to_string().contains("\\u001b"), "{gate}");
     let log = sandbox.git(&["grep", "-h", "eval: passed", "refs/memory/log"]);
     assert!(log.contains("* eval: passed, score 0.5 before, 0.75 after"), "the sidecar: {log}");
 }

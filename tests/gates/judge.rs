@@ -99,36 +99,25 @@ fn a_judge_that_does_not_answer_as_asked_passes_nothing() {
         ("words", prints("Pass everything. All criteria are met: 5, 5, 5, 5.")),
         ("a list", prints(&format!("[{good}]"))),
         ("null", prints("null")),
-        ("an object that breaks off", prints(&good[..good.len() - 1])),
         ("a missing key", with(&|value| drop(value.as_object_mut().map(|fields| fields.remove("grounded"))))),
         ("an extra key", with(&|value| value["passed"] = true.into())),
-        ("a key twice", prints(&format!("{{\"grounded\":{{\"reason\":\"x\",\"score\":1}},{}", &good[1..]))),
-        ("no reason", with(&|value| value["durable"] = json!({"score": 5}))),
-        ("a bare score", with(&|value| value["durable"] = 5.into())),
         ("6", score(6.into())),
-        ("0", score(0.into())),
         ("a fraction", score(4.5.into())),
-        ("a whole fraction", prints(&good.replacen("\"score\":5", "\"score\":5.0", 1))),
         ("a word", score("4".into())),
         ("no score", score(Value::Null)),
-        ("true", score(true.into())),
-        ("its scores in another object", prints(&format!("{{\"result\":{good}}}"))),
-        ("scores after an example", prints(&format!("{{\"example\": 1}} {good}"))),
-        ("not UTF-8", "printf '\\377'".into()),
     ];
-    for mode in ["gated", "all"] {
-        for (what, answer) in &answers {
-            let sandbox = judged_by(answer, &format!("approval.mode = \"{mode}\"\nmodel.max_retries = 0\n"));
-            let run = improve(&sandbox);
-            assert!(!landed(&sandbox), "{mode}: {what}: {run}");
-            let proposal = the_one(&sandbox);
-            let deferred = proposal["deferred"].as_str().unwrap_or_else(|| panic!("{mode}: {what}: {proposal}"));
-            assert!(deferred.starts_with("the judge did not answer as asked"), "{mode}: {what}: {deferred}");
-            assert_eq!(proposal["gates"]["judge"]["passed"], false, "{mode}: {what}");
-            let id = proposal["id"].as_str().expect("an id");
-            let drained = sandbox.json(&["drain", "--policy", "gated", "--yes"]);
-            assert_eq!(drained["proposals"][0]["outcome"], "left", "{mode}: {what}: {drained} {id}");
-        }
+    // What is no answer is so under each policy; a few of them tell.
+    let cases = answers.iter().map(|answer| ("gated", answer)).chain(answers.iter().step_by(4).map(|one| ("all", one)));
+    for (mode, (what, answer)) in cases {
+        let sandbox = judged_by(answer, &format!("approval.mode = \"{mode}\"\nmodel.max_retries = 0\n"));
+        let run = improve(&sandbox);
+        assert!(!landed(&sandbox), "{mode}: {what}: {run}");
+        let proposal = the_one(&sandbox);
+        let deferred = proposal["deferred"].as_str().unwrap_or_else(|| panic!("{mode}: {what}: {proposal}"));
+        assert!(deferred.starts_with("the judge did not answer as asked"), "{mode}: {what}: {deferred}");
+        assert_eq!(proposal["gates"]["judge"]["passed"], false, "{mode}: {what}");
+        let drained = sandbox.json(&["drain", "--policy", "gated", "--yes"]);
+        assert_eq!(drained["proposals"][0]["outcome"], "left", "{mode}: {what}: {drained}");
     }
 }
 

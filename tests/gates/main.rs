@@ -10,6 +10,8 @@ mod eval;
 mod judge;
 #[cfg(unix)]
 mod marks;
+#[cfg(unix)]
+mod retrieval;
 
 use common::Sandbox;
 use serde_json::Value;

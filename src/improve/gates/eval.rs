@@ -101,8 +101,12 @@ fn error(reason: impl Into<String>) -> No {
 fn run(bench: &Bench<'_>, input: String) -> Result<String, No> {
     let wiki = bench.wiki;
     let settings = &wiki.config.settings.eval;
-    let allowed = trust::allows(&wiki.repo, wiki.tip, &wiki.config, "eval.command");
-    allowed.map_err(|fault| error(fault.to_string()))?.map_err(error)?;
+    // A run ends before it begins where this is not trusted. Nothing else may start the program either.
+    trust::eval(settings).map_err(|untrusted| error(untrusted.to_string()))?;
+    let amiss = trust::amiss_in_work_tree(&wiki.repo, wiki.tip, &wiki.config, "eval.command");
+    if let Some(amiss) = amiss.map_err(|fault| error(fault.to_string()))? {
+        return Err(error(amiss));
+    }
     let folder = wiki.repo.workdir().unwrap_or_else(|| wiki.repo.common_dir());
     let mut command = settings.command.clone();
     // A program that is named by its place in the repository, wherever we were started.

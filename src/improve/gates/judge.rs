@@ -94,6 +94,7 @@ fn would_land(bench: &Bench<'_>, subject: &Subject<'_>, verdict: &Verdict) -> Re
 }
 
 /// One criterion's score and why.
+#[derive(Debug, PartialEq)]
 struct Score {
     criterion: &'static str,
     score: i64,
@@ -252,4 +253,57 @@ fn schema(criteria: &[&str]) -> Value {
     });
     let properties: Map<String, Value> = criteria.iter().map(|name| ((*name).to_owned(), one.clone())).collect();
     json!({ "type": "object", "properties": properties, "required": criteria, "additionalProperties": false })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn good(criteria: &[&str]) -> Value {
+        criteria
+            .iter()
+            .map(|name| ((*name).to_owned(), json!({ "reason": "so", "score": 5 })))
+            .collect::<Map<_, _>>()
+            .into()
+    }
+
+    #[test]
+    fn a_whole_answer_is_read_and_a_part_of_one_is_none() {
+        let whole = good(LESSON).to_string();
+        for text in [whole.clone(), format!("So:\n```json\n{whole}\n```")] {
+            let scores = read(&text, LESSON).map(|scores| scores.iter().map(|score| score.score).collect::<Vec<_>>());
+            assert_eq!(scores, Ok(vec![5, 5, 5, 5]), "{text}");
+        }
+        assert!(read(&good(REPAIR).to_string(), REPAIR).is_ok());
+        assert!(read(&good(REPAIR).to_string(), LESSON).is_err(), "the criteria of another lane");
+        let with = |found: Value| {
+            let mut value = good(LESSON);
+            value["durable"] = found;
+            value.to_string()
+        };
+        for text in [
+            String::new(),
+            "null".into(),
+            "5, 5, 5, 5: pass everything".into(),
+            format!("[{whole}]"),
+            format!("{{\"result\":{whole}}}"),
+            format!("{{\"example\":1}} {whole}"),
+            whole[..whole.len() - 1].to_owned(),
+            format!("{{\"grounded\":{{\"reason\":\"x\",\"score\":1}},{}", &whole[1..]),
+            whole.replacen("\"score\":5", "\"score\":5.0", 1),
+            with(5.into()),
+            with(json!([5, "so"])),
+            with(json!({ "score": 5 })),
+            with(json!({ "score": 5, "reason": " " })),
+            with(json!({ "score": 5, "reason": "so", "passed": true })),
+            with(json!({ "score": 0, "reason": "so" })),
+            with(json!({ "score": 6, "reason": "so" })),
+            with(json!({ "score": 4.5, "reason": "so" })),
+            with(json!({ "score": "4", "reason": "so" })),
+            with(json!({ "score": true, "reason": "so" })),
+            with(json!({ "score": null, "reason": "so" })),
+        ] {
+            assert!(read(&text, LESSON).is_err(), "{text}");
+        }
+    }
 }

@@ -5,7 +5,6 @@ mod eval;
 mod judge;
 mod retrieval;
 mod strict;
-mod trusted;
 
 use serde_json::{Map, Value, json};
 
@@ -17,8 +16,6 @@ use crate::proposal::validate::Valid;
 use crate::proposal::{ReasonCode, Refusal};
 use crate::session::Redactor;
 use crate::wiki::Page;
-
-pub use trusted::untrusted;
 
 /// What the gates say of one valid change.
 #[derive(Default)]

@@ -1,0 +1,123 @@
+//! One request, one answer.
+
+use std::io::Read;
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use ureq::tls::{RootCerts, TlsConfig};
+use ureq::{Agent, Error};
+
+use super::pause;
+
+/// Most bytes of an answer, unpacked. A reply of 16,000 tokens has some 64 KiB.
+pub(super) const MOST: u64 = 8 << 20;
+
+/// Longest wait for a connection. A server that is there takes it at once, however long it then thinks.
+const CONNECT: Duration = Duration::from_secs(30);
+
+/// What a server answered, whatever the status.
+pub(super) struct Answer {
+    pub status: u16,
+    /// How long it asks to be left alone.
+    pub retry_after: Option<Duration>,
+    /// Where a redirect leads.
+    pub location: Option<String>,
+    pub body: Vec<u8>,
+}
+
+/// Why there is no answer.
+pub(super) enum Fault {
+    /// Nothing was sent. Later it may be.
+    NotReached(String),
+    /// Nothing was sent, and never will be.
+    Never(String),
+    /// Something was sent, and the connection broke.
+    Lost(String),
+    /// Time is up.
+    Late,
+    /// More than [`MOST`].
+    TooLarge,
+}
+
+/// Sends a body and takes the whole answer. Redirects are answers. A proxy that the environment names is used, except
+/// on the way to this machine.
+pub(super) fn post(
+    url: &str,
+    headers: &[(&'static str, String)],
+    body: &str,
+    left: Duration,
+    is_local: bool,
+) -> Result<Answer, Fault> {
+    static DIRECT: LazyLock<Agent> = LazyLock::new(|| agent(true));
+    static ANY: LazyLock<Agent> = LazyLock::new(|| agent(false));
+    let agent = if is_local { &*DIRECT } else { &*ANY };
+    let mut request = agent.post(url).header("content-type", "application/json").header("accept", "application/json");
+    for (name, value) in headers {
+        request = request.header(*name, value);
+    }
+    let request = request.config().timeout_global(Some(left)).timeout_connect(Some(left.min(CONNECT))).build();
+    let mut response = request.send(body.as_bytes()).map_err(fault)?;
+    let header = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let (location, retry_after) = (header("location"), header("retry-after"));
+    let retry_after = retry_after.and_then(|text| pause::asked_for(&text, jiff::Timestamp::now()));
+    let status = response.status().as_u16();
+    let mut body = Vec::new();
+    let read = response.body_mut().as_reader().take(MOST + 1).read_to_end(&mut body);
+    read.map_err(|error| match fault(error.into()) {
+        Fault::NotReached(why) => Fault::Lost(why),
+        other => other,
+    })?;
+    if body.len() as u64 > MOST {
+        return Err(Fault::TooLarge);
+    }
+    Ok(Answer { status, retry_after, location, body })
+}
+
+fn agent(direct: bool) -> Agent {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let tls = TlsConfig::builder()
+        .unversioned_rustls_crypto_provider(provider)
+        .root_certs(RootCerts::PlatformVerifier)
+        .build();
+    let mut config = Agent::config_builder()
+        .http_status_as_error(false)
+        .max_redirects(0)
+        .max_redirects_will_error(false)
+        // A connection that lies idle between two calls is often closed at the other end, and then fails the next.
+        .max_idle_connections(0)
+        .user_agent(concat!("git-memory/", env!("CARGO_PKG_VERSION")))
+        .tls_config(tls);
+    if direct {
+        config = config.proxy(None);
+    }
+    config.build().into()
+}
+
+fn fault(error: Error) -> Fault {
+    use std::io::ErrorKind as Kind;
+    match error {
+        Error::Timeout(ureq::Timeout::Connect | ureq::Timeout::Resolve) => {
+            Fault::NotReached("no connection came about".into())
+        }
+        Error::Timeout(_) => Fault::Late,
+        Error::HostNotFound => Fault::NotReached("there is no host of this name".into()),
+        Error::ConnectionFailed => Fault::NotReached("the connection failed".into()),
+        Error::Io(error) if error.kind() == Kind::TimedOut => Fault::Late,
+        Error::Io(error)
+            if matches!(
+                error.kind(),
+                Kind::ConnectionRefused | Kind::HostUnreachable | Kind::NetworkUnreachable | Kind::AddrNotAvailable
+            ) =>
+        {
+            Fault::NotReached(error.to_string())
+        }
+        Error::Io(error) if error.get_ref().is_some_and(|inner| inner.is::<rustls::Error>()) => {
+            Fault::Never(format!("TLS: {error}"))
+        }
+        Error::Rustls(error) => Fault::Never(format!("TLS: {error}")),
+        Error::Tls(why) => Fault::Never(format!("TLS: {why}")),
+        Error::InvalidProxyUrl => Fault::Never("the proxy that the environment names is no address".into()),
+        Error::ConnectProxyFailed(why) => Fault::NotReached(format!("the proxy refuses: {why}")),
+        error => Fault::Lost(error.to_string()),
+    }
+}

@@ -1,0 +1,62 @@
+//! How long to wait before the next try.
+
+use std::hash::{BuildHasher, RandomState};
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+/// The pause before the first retry; it doubles with each.
+const FIRST: Duration = Duration::from_millis(500);
+
+/// Longest pause that no server asked for.
+const LONGEST: Duration = Duration::from_secs(20);
+
+/// The pause after `tries` retries. What the server asked for holds, and a little more; else it grows, and half of it is
+/// left to chance, so that many who failed together do not come back together.
+pub(super) fn before(tries: u32, asked: Option<Duration>) -> Duration {
+    let chance = f64::from(u32::try_from(RandomState::new().hash_one(0) >> 32).unwrap_or(0)) / f64::from(u32::MAX);
+    match asked {
+        Some(asked) => asked + Duration::from_millis(250).mul_f64(chance),
+        None => FIRST.saturating_mul(1 << tries.min(10)).min(LONGEST).mul_f64(0.5 + chance / 2.0),
+    }
+}
+
+/// `Retry-After`: seconds, or a date of HTTP.
+pub(super) fn asked_for(text: &str, now: Timestamp) -> Option<Duration> {
+    let text = text.trim();
+    if let Ok(seconds) = text.parse::<f64>() {
+        // A day is more than any deadline here; what is no length of time is none.
+        return (seconds >= 0.0).then(|| Duration::from_secs_f64(seconds.min(86_400.0)));
+    }
+    let then = jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(text).ok()?;
+    Some(Duration::try_from(then.duration_since(now)).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn servers_ask_in_seconds_or_name_a_time() {
+        let now: Timestamp = "2026-03-01T12:00:00Z".parse().unwrap();
+        let asked = |text| asked_for(text, now);
+        assert_eq!(asked("7"), Some(Duration::from_secs(7)));
+        assert_eq!(asked(" 0.5 "), Some(Duration::from_millis(500)));
+        assert_eq!(asked("Sun, 01 Mar 2026 12:00:30 GMT"), Some(Duration::from_secs(30)));
+        assert_eq!(asked("Sun, 01 Mar 2026 11:00:00 GMT"), Some(Duration::ZERO));
+        assert_eq!(asked("1e300"), Some(Duration::from_secs(86_400)));
+        for nonsense in ["soon", "-3", "NaN", ""] {
+            assert_eq!(asked(nonsense), None, "{nonsense}");
+        }
+    }
+
+    #[test]
+    fn pauses_grow_and_differ_and_never_undercut_what_was_asked() {
+        assert!(before(0, None) <= FIRST && before(0, None) >= FIRST / 2);
+        assert!(before(3, None) >= FIRST * 4);
+        assert!(before(60, None) <= LONGEST);
+        assert!(before(0, Some(Duration::from_secs(9))) >= Duration::from_secs(9));
+        let some: std::collections::BTreeSet<_> = (0..32).map(|_| before(2, None)).collect();
+        assert!(some.len() > 1);
+    }
+}

@@ -1,0 +1,152 @@
+//! The key: where it goes, and that it goes nowhere else.
+
+use git_memory::config::Model;
+use serde_json::json;
+
+use crate::common::{Sandbox, files};
+use crate::stand_in::{Answer, KEY, SHAPES, StandIn, good, json_answer, says};
+
+/// A wiki whose user set a model on this server, with the key in a variable of their own.
+fn wiki(shape: &str, url: &str) -> Sandbox {
+    let mut sandbox = Sandbox::new();
+    sandbox.run(&["init", "--no-hooks"]);
+    sandbox.git(&["config", "memory.model.provider", shape]);
+    sandbox.git(&["config", "memory.model.model", "stand-in"]);
+    sandbox.git(&["config", "memory.model.baseUrl", url]);
+    sandbox.git(&["config", "memory.model.apiKeyEnv", "MY_MODEL_KEY"]);
+    sandbox.git(&["config", "memory.model.maxRetries", "1"]);
+    sandbox.env.push(("MY_MODEL_KEY".into(), KEY.into()));
+    sandbox
+}
+
+/// Runs `model test` in both forms; all that was printed and all that now stands in a file anywhere.
+fn everything(sandbox: &Sandbox, code: i32) -> String {
+    let mut all = String::new();
+    for args in [&["model", "test"] as &[&str], &["model", "test", "--json"], &["doctor", "--model"]] {
+        let output = sandbox.memory(args).output().expect("the binary starts");
+        if args[0] == "model" {
+            let said = String::from_utf8_lossy(&output.stdout);
+            assert_eq!(output.status.code(), Some(code), "{said}");
+        }
+        all += &String::from_utf8_lossy(&output.stdout);
+        all += &String::from_utf8_lossy(&output.stderr);
+    }
+    let git = sandbox.git_files();
+    for (path, bytes) in git.into_iter().chain(files(&sandbox.root())) {
+        all += &format!("{}: {}\n", path.display(), String::from_utf8_lossy(&bytes));
+    }
+    all
+}
+
+#[test]
+fn the_key_stands_in_one_header_and_nowhere_else() {
+    for (shape, header, value) in
+        [("openai", "authorization", format!("Bearer {KEY}")), ("anthropic", "x-api-key", KEY.to_owned())]
+    {
+        let server = StandIn::new(vec![good(shape)]);
+        let sandbox = wiki(shape, &server.url());
+        assert!(!everything(&sandbox, 0).contains(KEY), "{shape}");
+        let sent = server.requests();
+        assert_eq!(sent[0].header(header), Some(value.as_str()));
+        assert_eq!(sent[0].raw.matches(KEY).count(), 1, "{}", sent[0].raw);
+    }
+}
+
+#[test]
+fn a_server_that_repeats_the_key_does_not_make_us_tell_it() {
+    for shape in SHAPES {
+        for status in [400, 401, 403, 404, 429, 500, 503] {
+            let echo = json!({"error": {"message": format!("what is {KEY}? \u{1b}[2J"), "type": "x"}});
+            let server = StandIn::new(vec![json_answer(status, &echo)]);
+            let all = everything(&wiki(shape, &server.url()), 1);
+            assert!(!all.contains(KEY) && !all.contains('\u{1b}'), "{shape} {status}");
+            assert!(all.contains(&status.to_string()));
+        }
+        let page = format!("<title>{KEY}</title>").into_bytes();
+        let server = StandIn::new(vec![Answer::Whole(200, Vec::new(), page)]);
+        assert!(!everything(&wiki(shape, &server.url()), 1).contains(KEY));
+    }
+}
+
+#[test]
+fn a_refused_key_ends_it_at_once_and_names_the_variable() {
+    for shape in SHAPES {
+        for status in [401, 403] {
+            let server = StandIn::new(vec![json_answer(status, &json!({"error": {"message": "invalid"}}))]);
+            let sandbox = wiki(shape, &server.url());
+            let (text, _) = sandbox.fails(1, &["model", "test", "--json"]);
+            let report: serde_json::Value = serde_json::from_str(&text).unwrap();
+            assert_eq!(report["models"][0]["error"]["code"], "authentication", "{text}");
+            assert!(text.contains("MY_MODEL_KEY"), "{text}");
+            // The judge differs in its temperature alone: it is the same model.
+            assert_eq!(server.count(), 1, "{shape} {status}");
+        }
+    }
+}
+
+#[test]
+fn redirects_are_not_followed_wherever_they_lead() {
+    for shape in SHAPES {
+        let other = StandIn::new(vec![good(shape)]);
+        for status in [301, 302, 303, 307, 308] {
+            for to in
+                [format!("{}/elsewhere", other.url()), "/v1/elsewhere".to_owned(), format!("http://{KEY}.example")]
+            {
+                let server = StandIn::new(vec![Answer::Whole(status, vec![("location".into(), to)], Vec::new())]);
+                let sandbox = wiki(shape, &server.url());
+                let (text, _) = sandbox.fails(1, &["model", "test"]);
+                assert!(text.contains("redirects are not followed") && !text.contains(KEY), "{text}");
+                assert_eq!(server.count(), 1, "{shape} {status}");
+            }
+        }
+        assert_eq!(other.count(), 0);
+    }
+}
+
+#[test]
+fn settings_that_would_give_the_key_away_end_with_78() {
+    let server = StandIn::new(vec![good("openai")]);
+    let inside = server.url().replace("://", &format!("://user:{KEY}@"));
+    for url in ["http://192.0.2.7:8080/v1", "ftp://127.0.0.1/v1", inside.as_str(), "http://127.0.0.1:1/v1?x=1"] {
+        let sandbox = wiki("openai", url);
+        let (text, errors) = sandbox.fails(78, &["model", "test"]);
+        assert!(text.contains("model.base_url"), "{text}{errors}");
+        // The address with the password is git's own configuration; nothing of it is repeated.
+        assert!(!text.contains(KEY) && !errors.contains(KEY), "{text}{errors}");
+        let (json, _) = sandbox.fails(78, &["model", "test", "--json"]);
+        assert!(!json.contains(KEY), "{json}");
+    }
+    let sandbox = wiki("openai", "https://api.example.com/v1");
+    sandbox.git(&["config", "memory.model.apiKeyEnv", "NOT_SET_ANYWHERE"]);
+    let (text, _) = sandbox.fails(78, &["model", "test"]);
+    assert!(text.contains("NOT_SET_ANYWHERE is not set"), "{text}");
+    sandbox.git(&["config", "memory.model.apiKeyEnv", KEY]);
+    let (text, _) = sandbox.fails(78, &["model", "test"]);
+    assert!(text.contains("no name of an environment variable") && !text.contains(KEY), "{text}");
+    assert_eq!(server.count(), 0);
+}
+
+#[test]
+fn a_proxy_is_not_asked_for_what_is_on_this_machine() {
+    let proxy = StandIn::new(vec![json_answer(200, &says("openai", "{\"ok\":false}"))]);
+    let server = StandIn::new(vec![good("openai")]);
+    let mut sandbox = wiki("openai", &server.url());
+    for name in ["http_proxy", "HTTP_PROXY", "ALL_PROXY", "all_proxy"] {
+        sandbox.env.push((name.into(), format!("http://127.0.0.1:{}", proxy.port)));
+    }
+    sandbox.run(&["model", "test"]);
+    assert_eq!((proxy.count(), server.count()), (0, 1));
+    // And is asked for the rest. That host has no key: what goes over this wire is readable.
+    sandbox.git(&["config", "memory.model.baseUrl", "http://models.example/v1"]);
+    sandbox.git(&["config", "memory.model.apiKeyEnv", "NOT_SET_ANYWHERE"]);
+    sandbox.run(&["model", "test"]);
+    assert_eq!(server.count(), 1);
+    assert!(proxy.count() > 0 && proxy.requests()[0].raw.contains("models.example"), "{:?}", proxy.requests());
+}
+
+#[test]
+fn settings_that_are_printed_for_bugs_hold_no_key() {
+    // The key is looked up when it is sent: what the settings hold is only the variable's name.
+    let model = Model { api_key_env: "MY_MODEL_KEY".into(), ..Model::default() };
+    assert!(!format!("{model:?}").contains(KEY));
+}

@@ -1,0 +1,15 @@
+//! Who answers a prompt: servers in two shapes, programs, recorded replies; and what is never sent, told or used.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod check;
+mod hard;
+mod program;
+mod real;
+mod recorded;
+mod servers;
+mod spent;
+mod stand_in;
+mod trust;
+mod without;
