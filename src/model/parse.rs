@@ -2,13 +2,21 @@
 
 use serde_json::Value;
 
+/// Places where a value may begin that are looked at: a text of nothing but brackets must not cost a minute.
+const MOST_BEGINNINGS: usize = 2_000;
+
 /// The first JSON object or array of a text: bare, in a fence, or between words. `None` when there is no whole one.
 pub fn first_json(text: &str) -> Option<Value> {
     let mut from = 0;
-    while let Some(at) = text[from..].find(['{', '[']).map(|at| from + at) {
+    for _ in 0..MOST_BEGINNINGS {
+        let at = text[from..].find(['{', '[']).map(|at| from + at)?;
         let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<Value>();
-        if let Some(Ok(value)) = values.next() {
-            return Some(value);
+        match values.next() {
+            // `[1]` in a sentence is a footnote; no reply is a list of bare words or numbers.
+            Some(Ok(Value::Array(items)))
+                if !items.is_empty() && items.iter().all(|item| !item.is_object() && !item.is_array()) => {}
+            Some(Ok(value)) => return Some(value),
+            _ => {}
         }
         from = at + 1;
     }
@@ -27,6 +35,10 @@ mod tests {
             assert_eq!(first_json(text), Some(json!({"a": 1})), "{text}");
         }
         assert_eq!(first_json("{\"a\":"), None);
+        assert_eq!(first_json("See [1] and [\"a\", null]: {\"a\":1}"), Some(json!({"a": 1})));
+        assert_eq!(first_json("[] {}"), Some(json!([])));
+        assert_eq!(first_json("[{\"a\":1}]"), Some(json!([{"a": 1}])));
         assert_eq!(first_json("none"), None);
+        assert_eq!(first_json(&"[".repeat(100_000)), None);
     }
 }

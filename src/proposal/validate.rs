@@ -25,7 +25,7 @@ pub use change::Written;
 pub use evidence::MAX_QUOTE_CHARS;
 pub use known::{Known, KnownPage};
 pub use normalise::normalise;
-pub use wording::is_order;
+pub use wording::{is_order, reads_like_order};
 
 /// A passage that quotes may stand in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -125,6 +125,12 @@ pub struct Valid {
     /// What was mended on the way, for the reviewer.
     pub notes: Vec<String>,
 }
+
+/// Why a person decides where something that was read gives orders to agents or models.
+pub const SUSPICIOUS: &str = "what was read for it holds an order to agents or models";
+
+/// Most characters of a rationale: it stands in the commit message.
+const MAX_RATIONALE_CHARS: usize = 4_000;
 
 /// Why a candidate does not pass, before it is known which.
 type Fault = (ReasonCode, String);
@@ -232,16 +238,20 @@ impl Check<'_> {
         self.rationale(candidate)?;
         place::path(candidate, self.context)?;
         wording::overrides(candidate)?;
-        let redacted = evidence::check(candidate, self.context)?;
+        let rests = evidence::check(candidate, self.context)?;
         duplicate::of_past(candidate, self.context)?;
         let (mended, deferred) = (change::mend(candidate, self.context)?, self.protection(candidate)?);
+        let deferred = deferred.or_else(|| rests.on_orders.then(|| SUSPICIOUS.to_owned()));
         self.notes.extend(mended);
+        if rests.on_other_words {
+            self.notes.push("no word of the person's quote stands in the rule: see whether they meant it".into());
+        }
         duplicate::of_past(candidate, self.context)?;
         duplicate::of_pages(candidate, self.context)?;
         change::limits(candidate, self.limits)?;
         let changes = change::apply(candidate, self.context, self.limits)?;
         duplicate::of_content(candidate, self.context)?;
-        Ok(Passed { changes, deferred, redacted })
+        Ok(Passed { changes, deferred, redacted: rests.redacted })
     }
 
     fn confidence(&self, candidate: &Candidate) -> Result<(), Fault> {
@@ -261,6 +271,11 @@ impl Check<'_> {
         if candidate.rationale.trim().is_empty() && !self.context.by_person {
             let what = "the rationale is empty; say in a sentence why this is worth keeping";
             return Err((ReasonCode::MissingRationale, what.into()));
+        }
+        let chars = candidate.rationale.chars().count();
+        if chars > MAX_RATIONALE_CHARS {
+            let what = format!("the rationale has {chars} characters; {MAX_RATIONALE_CHARS} are allowed, shorten it");
+            return Err((ReasonCode::BodyTooLarge, what));
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use regex::Regex;
+use regex::bytes::RegexBuilder;
 
 /// Stands where quoted text was taken out. Nothing that is searched for may contain it, so no sentence can be found
 /// across a gap.
@@ -25,21 +26,24 @@ pub fn own_words(text: &str) -> String {
     without_document(&without_quoted(&spoken))
 }
 
-/// Takes out `<name …>…</name>`, the way agents and people mark a document.
+/// Takes out `<name …>…</name>`, the way agents and people mark a document, and `<!-- … -->`.
 fn without_tagged(text: &str) -> String {
     static OPEN: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"<([A-Za-z][A-Za-z0-9_-]*)(?:\s[^<>]*)?>").expect("a fixed pattern"));
+        LazyLock::new(|| Regex::new(r"<!--|<([A-Za-z][A-Za-z0-9_-]*)(?:\s[^<>]*)?>").expect("a fixed pattern"));
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(open) = OPEN.captures(rest) {
-        let (whole, name) = (open.get(0).expect("group 0 always matches"), &open[1]);
-        let close = format!("</{name}>");
+        let whole = open.get(0).expect("group 0 always matches");
+        let end = match open.get(1) {
+            None => Some(rest[whole.end()..].find("-->").map_or(rest.len(), |at| whole.end() + at + 3)),
+            Some(name) => end_of_tagged(&rest[whole.end()..], name.as_str()).map(|end| whole.end() + end),
+        };
         out.push_str(&rest[..whole.start()]);
-        match rest[whole.end()..].find(&close) {
-            Some(at) => {
+        match end {
+            Some(end) => {
                 out.push(GAP);
                 out.push('\n');
-                rest = &rest[whole.end() + at + close.len()..];
+                rest = &rest[end..];
             }
             None => {
                 out.push_str(whole.as_str());
@@ -49,6 +53,21 @@ fn without_tagged(text: &str) -> String {
     }
     out.push_str(rest);
     out
+}
+
+/// Where a tagged block ends, whose opening tag stands before the text. A document can hold its own closing tag to look
+/// as if it ended: with more closing tags than opening ones it goes on to the last of them.
+fn end_of_tagged(text: &str, name: &str) -> Option<usize> {
+    let (open, close) = (format!("<{name}"), format!("</{name}>"));
+    let is_tag = |at: usize| text[at + open.len()..].starts_with(['>', ' ', '\n', '\t']);
+    let opens: Vec<usize> = text.match_indices(&open).map(|(at, _)| at).filter(|at| is_tag(*at)).collect();
+    let closes: Vec<usize> = text.match_indices(&close).map(|(at, _)| at + close.len()).collect();
+    if closes.len() > opens.len() + 1 {
+        return closes.last().copied();
+    }
+    // The first closing tag before which as many blocks were closed as opened.
+    let balanced = |(closed, end): &(usize, &usize)| opens.iter().filter(|at| *at < *end).count() <= *closed;
+    closes.iter().enumerate().find(balanced).or(closes.iter().enumerate().next_back()).map(|(_, end)| *end)
 }
 
 /// How a line that is not the person's ends the person's words.
@@ -78,8 +97,12 @@ fn foreign(line: &str, first: bool) -> Option<Foreign> {
         )
         .expect("a fixed pattern")
     });
+    static MAIL: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?i)^((from|subject|sent|reply-to|message-id|in-reply-to|content-type)\s?:|-+ ?(original|forwarded) message\b)")
+            .expect("a fixed pattern")
+    });
     static PROMPT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^([$❯%]|\w+@[\w.-]+[:\s]\S*[$#]) ").expect("fixed"));
-    if (first && line == "---") || HEADING.is_match(line) || PATCH.is_match(line) {
+    if (first && line == "---") || HEADING.is_match(line) || PATCH.is_match(line) || MAIL.is_match(line) {
         return Some(Foreign::Rest);
     }
     if line.starts_with('>') || LOG.is_match(line) || PROMPT.is_match(line) {
@@ -94,6 +117,7 @@ fn foreign(line: &str, first: bool) -> Option<Foreign> {
 fn without_blocks(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut fence: Option<(char, usize)> = None;
+    let mut first_fence: Option<usize> = None;
     let (mut in_paragraph, mut after_blank, mut in_list, mut first) = (false, true, false, true);
     for line in text.lines() {
         let bare = line.trim();
@@ -111,6 +135,7 @@ fn without_blocks(text: &str) -> String {
             && !(mark == '`' && bare.trim_start_matches('`').contains('`'))
         {
             fence = Some((mark, length));
+            first_fence = first_fence.or(Some(out.len()));
             out.push(GAP);
             out.push('\n');
             continue;
@@ -143,6 +168,11 @@ fn without_blocks(text: &str) -> String {
         in_list = is_list_item(bare) || (in_list && line.starts_with(' '));
         (after_blank, first) = (false, false);
     }
+    // A fence that is open at the end: one before it was closed by what stands in it, and nobody knows which.
+    if let (Some(_), Some(at)) = (fence, first_fence) {
+        out.truncate(at);
+        out.push(GAP);
+    }
     out
 }
 
@@ -161,24 +191,30 @@ fn without_reported(text: &str) -> String {
         Regex::new(r"(?i)(\w+)\s+(?:says|said|reads|states|stated|wrote|writes|told\s+me|tells\s+(?:us|you|agents))\s*(?:that\s+we\s+should\s*)?:")
             .expect("a fixed pattern")
     });
-    static INTRO: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(
+    // Over bytes: with the letters of all scripts it is made ten times as slowly, for English words.
+    static INTRO: LazyLock<regex::bytes::Regex> = LazyLock::new(|| {
+        RegexBuilder::new(
             r"(?imx)^[^\n]*\b(
                 here('?s|\sis|\sare)\b[^\n:]*\b(doc|docs|document|page|text|log|logs|output|error|errors|diff|article|readme|file|email|mail
                     |message|comment|comments|issue|content|contents|response|review|feedback|transcript|prompt|guide|ticket|thread|snippet|excerpt)
               | (following|this|the|an?)\s(\w+\s)?(error|errors|warning|output|log|logs|message|text|document|article|email|excerpt|stack\strace|transcript|conversation)
               | (i\s|we\s|we're\s|i'm\s|am\s|are\s)?(get|got|getting|see|seeing)\s(this|the\sfollowing)
               | summari[sz]e(\s\w+){0,4} | translate(\s\w+){0,4} | proofread(\s\w+){0,4} | pasted?(\s\w+){0,3} | quot(e|ing)(\s\w+){0,3}
+              | (look\sat|check|read|review|see)\s(this|that|these|those|it|what\s\w+\s(wrote|sent|said|posted))(\s\w+){0,3}
+              | what\s(do\syou\s(think|make)\s(of|about)|about)\s(this|that|these|it)(\s\w+){0,4}
+              | (found|got|saw|copied|came\sacross)\s(this|that|these|it)(\s\w+){0,5}
               | according\sto(\s\w+){1,4} | (comments?|feedback|review)\s(from|by|of)\s[^\n:]{1,40}
             )\s*:[^\S\n]*$",
         )
+        .unicode(false)
+        .build()
         .expect("a fixed pattern")
     });
     let says = SAYS.captures_iter(text).find_map(|found| {
         let who = found[1].to_ascii_lowercase();
         (who != "i" && who != "we").then(|| found.get(0).map_or(0, |m| m.end()))
     });
-    let intro = INTRO.find(text).map(|found| found.end());
+    let intro = INTRO.find(text.as_bytes()).map(|found| found.end());
     match [says, intro].into_iter().flatten().min() {
         Some(end) if !text[end..].trim().is_empty() => format!("{}\n{GAP}", &text[..end]),
         _ => text.to_owned(),
@@ -188,7 +224,7 @@ fn without_reported(text: &str) -> String {
 /// Takes out strings in quotation marks that are sentences, and code spans that are instructions.
 fn without_quoted(text: &str) -> String {
     static DOUBLE: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new("\"[^\"\n]*\"|\u{201c}[^\u{201c}\u{201d}]*\u{201d}|\u{ab}[^\u{ab}\u{bb}]*\u{bb}|\u{201e}[^\u{201e}\u{201c}]*\u{201c}")
+        Regex::new("\"[^\"\n]*\"|\u{201c}[^\u{201c}\u{201d}]*\u{201d}|\u{ab}[^\u{ab}\u{bb}]*\u{bb}|\u{201e}[^\u{201e}\u{201c}]*\u{201c}|\u{300c}[^\u{300c}\u{300d}]*\u{300d}|\u{300e}[^\u{300e}\u{300f}]*\u{300f}")
             .expect("a fixed pattern")
     });
     static SINGLE: LazyLock<Regex> = LazyLock::new(|| {
@@ -273,8 +309,36 @@ mod tests {
             "the page has 'never push on Fridays' in it",
             "the page has \u{201c}never push on Fridays\u{201d} in it",
             "the page has `never push on Fridays` in it",
+            "the page has \u{300c}never push on Fridays\u{300d} in it",
+            "<page>\nold\n</page>\nnever push on Fridays\n</page>\nok?",
+            "<page>\n<page>\nold\n</page>\nnever push on Fridays\n</page>\nok?",
+            "look:\n```\nold\n```\nnever push on Fridays\n```\nok?",
+            "look: <!-- never push on Fridays --> ok?",
+            "look: <!-- never push on Fridays",
+            "From: Bob <bob@example.com>\nSubject: Fridays\n\nnever push on Fridays",
+            "-----Original Message-----\nnever push on Fridays",
+            "what do you think of this:\nnever push on Fridays",
+            "please look at this:\n\nnever push on Fridays",
+            "I found this in the wiki:\nnever push on Fridays",
         ] {
             assert!(!keeps(text, "never push on Fridays"), "{text:?} gave {:?}", own_words(text));
+        }
+    }
+
+    #[test]
+    fn words_beside_what_is_quoted_stay() {
+        for text in [
+            "<a>\nold\n</a>\nnever push on Fridays\n<b>\nnew\n</b>",
+            "<a>\nold\n</a>\nnever push on Fridays\n<a>\nnew\n</a>",
+            "the type is Vec<String>, and never push on Fridays",
+            "```\nold\n```\nnever push on Fridays\n```\nnew\n```",
+            "never push on Fridays\n```\nold",
+            "subject to change: never push on Fridays",
+            "from here: never push on Fridays",
+            "our rule is this:\nnever push on Fridays",
+            "check these:\u{20}never push on Fridays",
+        ] {
+            assert!(keeps(text, "never push on Fridays"), "{text:?} gave {:?}", own_words(text));
         }
     }
 

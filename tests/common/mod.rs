@@ -77,6 +77,15 @@ impl Sandbox {
         sandbox
     }
 
+    /// The same place once more, to be changed without the other: everything below the folder is copied.
+    pub fn copy(&self) -> Sandbox {
+        let root = tempfile::tempdir().expect("a temporary folder");
+        let to = root.path().canonicalize().expect("its real path");
+        copy_folder(&self.root(), &to);
+        let dir = to.join(self.dir.strip_prefix(self.root()).expect("the working folder is below"));
+        Sandbox { dir, root, now: self.now.clone(), env: self.env.clone() }
+    }
+
     /// The folder that holds everything (`home/`, `work/`, and what a test adds beside them).
     pub fn root(&self) -> PathBuf {
         self.root.path().canonicalize().expect("its real path")
@@ -274,6 +283,19 @@ pub fn is_as_its_schema_says(value: &serde_json::Value) {
     let validator = jsonschema::validator_for(&schema).unwrap_or_else(|error| panic!("{id}: {error}"));
     let faults: Vec<String> = validator.iter_errors(value).map(|fault| fault.to_string()).collect();
     assert!(faults.is_empty(), "{value} is not {id}: {faults:?}");
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("a folder");
+    for entry in std::fs::read_dir(from).expect("a folder").flatten() {
+        let (old, new) = (entry.path(), to.join(entry.file_name()));
+        let kind = entry.file_type().expect("a kind");
+        if kind.is_dir() {
+            copy_folder(&old, &new);
+        } else if kind.is_file() {
+            std::fs::copy(&old, &new).expect("a copy");
+        }
+    }
 }
 
 /// Every file below a folder (not below a `.git` in it), with its bytes, by path.

@@ -17,7 +17,7 @@ use super::run::Read;
 use crate::git::Oid;
 use crate::model::Prompt;
 use crate::proposal::View;
-use crate::proposal::validate::MAX_QUOTE_CHARS;
+use crate::proposal::validate::{MAX_QUOTE_CHARS, reads_like_order};
 use crate::search::{self, Pages};
 use crate::session::{Observation, Redactor, Sampled, Session, Speaker, Stored, WITH_PAGE, WITHOUT_PAGE, sample};
 use crate::wiki::scope::Scope;
@@ -49,6 +49,8 @@ pub struct Built {
     pub shown: BTreeSet<String>,
     /// What it was made from.
     pub read: Read,
+    /// Something in it gives orders to agents or models: who answers may have obeyed.
+    pub gives_orders: bool,
 }
 
 /// Why there is no prompt.
@@ -111,7 +113,8 @@ pub fn build(subject: &Subject<'_>, template: &Template, schema: &Value) -> Resu
     let room = shares.room.saturating_sub(make(&parts_without(&parts)).tokens());
     parts.session = about(subject, has_page.then(|| shares.page.min(room * 2 / 3)), &redactor);
     let prompt = budget::fit(&mut parts, shares.room, make)?;
-    Ok(Built { prompt, shown: shown(&parts), read: read(subject, template, &parts, sampled, rejections) })
+    let gives_orders = orders(&data(&parts, &redactor));
+    Ok(Built { prompt, gives_orders, shown: shown(&parts), read: read(subject, template, &parts, sampled, rejections) })
 }
 
 /// Everything but the session, to see how much room is left for it.
@@ -140,6 +143,16 @@ fn data(parts: &Parts<'_>, redactor: &Redactor) -> Value {
         "observations": parts.observations.iter().map(|sampled| told(sampled, redactor)).collect::<Vec<_>>(),
         "observations_left_out": parts.dropped,
     })
+}
+
+/// Whether a text of the data gives orders to whoever reads it.
+fn orders(data: &Value) -> bool {
+    match data {
+        Value::String(text) => reads_like_order(text),
+        Value::Array(items) => items.iter().any(orders),
+        Value::Object(fields) => fields.values().any(orders),
+        _ => false,
+    }
 }
 
 /// What validation will hold the reply to.

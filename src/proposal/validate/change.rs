@@ -226,6 +226,9 @@ fn check_text(candidate: &Candidate, old: Option<&Page>, new: &Page, limits: &Im
     if !has_text(&new.body) {
         return Err((ReasonCode::EmptyBody, format!("{path} would hold nothing but headings; say what was learned")));
     }
+    let added = added(old.map_or("", |old| old.body.as_str()), &new.body);
+    // First, as the `=======` of a conflict makes the line above it a heading.
+    wording::conflicts(path, &added)?;
     if h1_count(&new.body) > old.map_or(1, |old| h1_count(&old.body).max(1)) {
         let what = format!("{path} would have more than one H1; use `##` for its sections");
         return Err((ReasonCode::ExtraH1, what));
@@ -246,7 +249,6 @@ fn check_text(candidate: &Candidate, old: Option<&Page>, new: &Page, limits: &Im
             format!("{path} would have {tokens} tokens; {most} are allowed for a {}, shorten it", candidate.kind);
         return Err((ReasonCode::PageBudgetExceeded, what));
     }
-    let added = added(old.map_or("", |old| old.body.as_str()), &new.body);
     if let Some(old) = old {
         let changed = added.chars().count() + self::added(&new.body, &old.body).chars().count();
         let most = limits.max_changed_chars_per_proposal;

@@ -1,9 +1,11 @@
 //! Evidence: every quote stands in its source, and a rule has a person's own words.
 
-use super::{Candidate, Context, Evidence, Fault, Passage, ReasonCode};
+use std::collections::BTreeSet;
+
+use super::{Candidate, Context, Evidence, Fault, Passage, ReasonCode, wording};
 use crate::session::Speaker;
 use crate::wiki::Kind;
-use crate::wiki::text::fold_space;
+use crate::wiki::text::{fold_space, normal};
 
 /// Longest quote, in characters.
 pub const MAX_QUOTE_CHARS: usize = 400;
@@ -11,29 +13,86 @@ pub const MAX_QUOTE_CHARS: usize = 400;
 /// Fewest letters and digits that a quote must have: less stands in every text.
 const MIN_QUOTE_LETTERS: usize = 4;
 
-/// Checks the evidence and fills in each quote's blob and speaker; whether a secret was taken out of any of it.
-pub(super) fn check(candidate: &mut Candidate, context: &Context<'_>) -> Result<bool, Fault> {
+/// Most quotes of one candidate: they all stand in its commit message and its sidecar.
+const MAX_QUOTES: usize = 20;
+
+/// What the evidence tells of a candidate.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Rests {
+    /// A secret was taken out of a quote before it got here.
+    pub redacted: bool,
+    /// A passage that is quoted gives orders to whoever reads it.
+    pub on_orders: bool,
+    /// It is a rule, and nothing of what a person said stands in it.
+    pub on_other_words: bool,
+}
+
+/// Checks the evidence and fills in each quote's blob and speaker.
+pub(super) fn check(candidate: &mut Candidate, context: &Context<'_>) -> Result<Rests, Fault> {
     if context.by_person && candidate.evidence.is_empty() {
-        return Ok(false);
+        return Ok(Rests::default());
     }
     if candidate.evidence.is_empty() {
         let what = "there is no evidence; quote the words that this rests on, with their source";
         return Err((ReasonCode::MissingEvidence, what.into()));
     }
-    let mut human = false;
-    for (number, evidence) in (1..).zip(&mut candidate.evidence) {
-        human |= find(number, evidence, context)?;
+    let count = candidate.evidence.len();
+    if count > MAX_QUOTES {
+        let what = format!("{count} quotes; {MAX_QUOTES} are allowed, take those that say most");
+        return Err((ReasonCode::QuoteTooLong, what));
     }
-    if candidate.kind == Kind::Rule && !human && !context.by_person {
+    let (mut human, mut on_orders) = (false, false);
+    for (number, evidence) in (1..).zip(&mut candidate.evidence) {
+        let found = find(number, evidence, context)?;
+        human |= found.own;
+        on_orders |= found.orders;
+    }
+    let rule = candidate.kind == Kind::Rule && !context.by_person;
+    if rule && !human {
         let what = "a rule needs a quote that a person typed themselves; a tool's output, an answer, a page or \
                     something that a person pasted is not enough";
         return Err((ReasonCode::EvidenceNotHuman, what.into()));
     }
-    Ok(candidate.evidence.iter().any(|evidence| evidence.quote.contains("[REDACTED:")))
+    Ok(Rests {
+        redacted: candidate.evidence.iter().any(|evidence| evidence.quote.contains("[REDACTED:")),
+        on_orders: on_orders && !context.by_person,
+        on_other_words: rule && on_other_words(candidate),
+    })
 }
 
-/// Finds one quote in its source; whether it is a person's own words.
-fn find(number: usize, evidence: &mut Evidence, context: &Context<'_>) -> Result<bool, Fault> {
+/// Whether no word of what a person is quoted with stands in the candidate.
+fn on_other_words(candidate: &Candidate) -> bool {
+    const EMPTY: &[&str] = &[
+        "the", "and", "that", "this", "then", "from", "now", "for", "with", "you", "are", "not", "can", "make", "does",
+        "never", "always", "please", "should", "must", "will", "have", "has", "was", "our", "your", "all", "use",
+        "yes", "good", "but", "also", "only", "here", "there", "when", "what", "why", "how", "don",
+    ];
+    let words = |text: &str| -> BTreeSet<String> {
+        let text = normal(text);
+        let words = text.split(' ').filter(|word| word.chars().count() >= 3 && !EMPTY.contains(word));
+        // Five letters are enough of a word to find its other forms.
+        words.map(|word| word.chars().take(5).collect()).collect()
+    };
+    let mut said = BTreeSet::new();
+    for evidence in candidate.evidence.iter().filter(|evidence| evidence.speaker == Some(Speaker::Human)) {
+        said.extend(words(&evidence.quote));
+    }
+    let mut meant = words(&candidate.title);
+    meant.extend(candidate.body_markdown.iter().flat_map(|body| words(body)));
+    meant.extend(candidate.edits.iter().flat_map(|edit| words(&edit.content)));
+    said.is_disjoint(&meant)
+}
+
+/// What a quote was found to be.
+struct Found {
+    /// A person's own words.
+    own: bool,
+    /// The passage that it stands in gives orders.
+    orders: bool,
+}
+
+/// Finds one quote in its source.
+fn find(number: usize, evidence: &mut Evidence, context: &Context<'_>) -> Result<Found, Fault> {
     let quote = fold_space(&evidence.quote);
     let length = quote.chars().count();
     if length > MAX_QUOTE_CHARS {
@@ -57,7 +116,7 @@ fn find(number: usize, evidence: &mut Evidence, context: &Context<'_>) -> Result
     if let Some(passage) = source.passages.iter().find(own) {
         evidence.blob = Some(passage.blob.clone());
         evidence.speaker = Some(Speaker::Human);
-        return Ok(true);
+        return Ok(Found { own: true, orders: wording::reads_like_order(&passage.text) });
     }
     let Some(passage) = source.passages.iter().find(|passage| holds(&passage.text)) else {
         let what = format!(
@@ -73,7 +132,7 @@ fn find(number: usize, evidence: &mut Evidence, context: &Context<'_>) -> Result
         Some(Speaker::Human) => Some(Speaker::System),
         other => other,
     };
-    Ok(false)
+    Ok(Found { own: false, orders: wording::reads_like_order(&passage.text) })
 }
 
 fn shown(source: &str) -> String {

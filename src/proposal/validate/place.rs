@@ -9,6 +9,9 @@ const SLOT: &str = "current-focus.md";
 /// Frontmatter that a machine may set. Who owns a page, whether it is pinned and where it comes from are not in it.
 const FIELDS: &[&str] = &["title", "description", "when_to_use", "tags"];
 
+/// Files that agents read as their instructions wherever they stand, in small letters.
+const INSTRUCTIONS: &[&str] = &["claude.md", "claude.local.md", "agents.md", "gemini.md"];
+
 pub(super) fn operation(candidate: &Candidate, context: &Context<'_>) -> Result<(), Fault> {
     let unsupported = |what: String| Err((ReasonCode::UnsupportedOperation, what));
     if !context.operations.contains(&candidate.operation) {
@@ -46,6 +49,13 @@ pub(super) fn path(candidate: &Candidate, context: &Context<'_>) -> Result<(), F
         (ReasonCode::UnsupportedPathPrefix, what)
     })?;
     let page = context.known.page(path);
+    let name = path.rsplit('/').next().unwrap_or(path);
+    // In small letters it is such a file only where the file system does not tell them apart, and may be a page.
+    let exact = name != name.to_ascii_lowercase() || page.is_none();
+    if !context.by_person && exact && INSTRUCTIONS.contains(&name.to_ascii_lowercase().as_str()) {
+        let what = format!("{path}: agents take a file of this name for instructions; choose another name");
+        return Err((ReasonCode::UnsupportedPathPrefix, what));
+    }
     let Some(kind) = context.layout.kind_of(inside).or_else(|| page.and_then(|page| page.kind)) else {
         return Err((
             ReasonCode::UnsupportedPathPrefix,

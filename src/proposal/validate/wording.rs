@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use regex::bytes::{RegexSet as ByteSet, RegexSetBuilder};
 use regex::{Regex, RegexSet};
 use unicode_normalization::UnicodeNormalization;
 
@@ -37,14 +38,21 @@ pub(super) fn overrides(candidate: &Candidate) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Refuses added text with conflict markers, placeholders or marks of left-out text.
+/// Refuses added text with conflict markers.
+pub(super) fn conflicts(path: &str, added: &str) -> Result<(), Fault> {
+    match (1..).zip(added.lines()).find(|(_, text)| CONFLICT.is_match(text)) {
+        None => Ok(()),
+        Some((line, _)) => {
+            let what = format!("a conflict marker stands in line {line} of what {path} gains; merge the two sides");
+            Err((ReasonCode::ConflictMarkers, what))
+        }
+    }
+}
+
+/// Refuses added text with placeholders or marks of left-out text.
 pub(super) fn careless(path: &str, added: &str) -> Result<(), Fault> {
     let prose = prose(added);
-    for (line, text) in (1..).zip(added.lines()) {
-        if CONFLICT.is_match(text) {
-            let what = format!("a conflict marker stands in line {line} of what {path} gains; merge the two sides");
-            return Err((ReasonCode::ConflictMarkers, what));
-        }
+    for text in added.lines() {
         if LEFT_OUT_ANYWHERE.is_match(text) {
             return Err(left_out(path, text));
         }
@@ -93,15 +101,54 @@ fn hidden(c: char) -> bool {
 
 /// Whether a text tells a machine to leave its instructions or skip its checks. "Never skip the review" does not.
 pub fn is_order(text: &str) -> bool {
-    OVERRIDES.is_match(&FORBIDDEN.replace_all(&plain(text), "keep "))
+    OVERRIDES.is_match(FORBIDDEN.replace_all(&plain(text), "keep ").as_bytes())
 }
 
-/// Lower case, compatibility forms and white space folded, and nothing of zero width between the letters.
+/// Whether a text that is read, rather than proposed, tries to give orders: what [`is_order`] finds, or text that runs
+/// against the reading direction.
+pub fn reads_like_order(text: &str) -> bool {
+    text.contains(['\u{202d}', '\u{202e}']) || is_order(text)
+}
+
+/// In ASCII: lower case, compatibility forms and white space folded, letters that only look Latin made Latin, tag letters
+/// made visible, nothing of zero width between the letters, and one sign for every other character.
 fn plain(text: &str) -> String {
     let seen = text.nfkc().filter(
         |c| !matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '*' | '`' | '_'),
     );
-    fold_space(&seen.collect::<String>()).to_lowercase()
+    let lower = fold_space(&seen.collect::<String>()).to_lowercase();
+    if lower.is_ascii() {
+        return lower;
+    }
+    let mut plain = String::with_capacity(lower.len());
+    let mut in_tags = false;
+    for c in lower.chars() {
+        let tag = matches!(c, '\u{e0020}'..='\u{e007e}');
+        if tag != in_tags {
+            // What they say is no part of the word that they are hung on.
+            plain.push(' ');
+        }
+        in_tags = tag;
+        plain.push(looks_like(c));
+    }
+    plain
+}
+
+/// The Latin letter that a Cyrillic or Greek one is taken for, and the letter behind a tag letter.
+fn looks_like(c: char) -> char {
+    const OTHER: char = '\u{1a}';
+    const ALIKE: [(&str, &str); 2] =
+        [("аеіјокрсухѕһԁԛԝмтвнпгո", "aeijokpcyxshdqwmtbhnro"), ("αεικνορτυχ", "aeikvoptux")];
+    match c {
+        c if c.is_ascii() => return c,
+        '\u{2018}' | '\u{2019}' => return '\'',
+        '\u{e0020}'..='\u{e007e}' => {
+            return char::from_u32(u32::from(c) - 0xe0000).map_or(OTHER, |c| c.to_ascii_lowercase());
+        }
+        _ => {}
+    }
+    let found = ALIKE.iter().find_map(|(odd, latin)| odd.chars().zip(latin.chars()).find(|(odd, _)| *odd == c));
+    found.map_or(OTHER, |(_, latin)| latin)
 }
 
 /// The text outside code blocks and code spans, line by line.
@@ -132,14 +179,15 @@ static CODE_SPAN: LazyLock<Regex> = LazyLock::new(|| regex("`+[^`\n]+`+"));
 
 static FORBIDDEN: LazyLock<Regex> = LazyLock::new(|| {
     regex(
-        r"\b(never|do not|don't|must not|mustn't|should not|shouldn't|cannot|can't|may not) (ever )?(ignore|disregard|forget|override|overrule|reveal|print|show|output|leak|disclose|expose|send|skip|bypass|disable|turn off|circumvent|auto-?accept|auto-?approve|accept|approve|merge|apply) ",
+        r"(?-u)\b(never|do not|don't|must not|mustn't|should not|shouldn't|cannot|can't|may not) (ever )?(ignore|disregard|forget|override|overrule|reveal|print|show|output|leak|disclose|expose|send|skip|bypass|disable|turn off|circumvent|auto-?accept|auto-?approve|accept|approve|merge|apply) ",
     )
 });
 
 static CONFLICT: LazyLock<Regex> = LazyLock::new(|| regex(r"^(<{7}|>{7}|\|{7})( |$)|^={7}$"));
 
-static OVERRIDES: LazyLock<RegexSet> = LazyLock::new(|| {
-    RegexSet::new([
+static OVERRIDES: LazyLock<ByteSet> = LazyLock::new(|| {
+    // They meet ASCII alone; a set that knew of all letters would be made ten times as slowly.
+    RegexSetBuilder::new([
         // ignore all previous instructions
         r"\b(ignore|disregard|forget|override|overrule|set aside|do not follow|don't follow|stop following)\b[^.!?]{0,30}\b(previous|prior|above|earlier|preceding|foregoing|former|existing|original)\b[^.!?]{0,30}\b(instructions?|prompts?|rules|guidelines|directions|context|messages?|polic(y|ies)|constraints)\b",
         r"\b(ignore|disregard|forget|override|overrule|do not follow|don't follow)\b (all |any |every )?(of )?(your|my|the|these|those|all|any|system|developer) (of )?(your |the |system |developer |safety )?(instructions?|prompts?|guidelines|programming|training|system prompt)\b",
@@ -162,6 +210,13 @@ static OVERRIDES: LazyLock<RegexSet> = LazyLock::new(|| {
         r"\battention[ :,!]*(all |any |every )?(ai|llms?|language models?|agents?|assistants?)\b",
         r"\bimportant[ :,!]*(all |any |every )?(ai|llms?|language models?) (agents?|assistants?|models?|systems?|must|should)\b",
         r"\b(note|message|instructions?|reminder) (for|to) (all |any |every )?(other |future )?(agents?|assistants?|models?)\b[a-z ,:]{0,30}\b(must|should|trust|obey)\b",
+        // the end of the block that our own prompts put data into
+        r"=== ?(end|data) [0-9a-f]{8,} ?===",
+        // addressed to whoever grades
+        r"\b(note|message|instructions?|reminder|word) (to|for) (the |any |every )?(judges?|graders?|evaluators?)\b",
+        r"\bjudges? ?[:,] ?(please )?(pass|score|rate|grade|give|approve|accept)\b",
+        r"\b(rate|score|grade|give|mark)\b[^.!?]{0,25}\b(every|each|all)\b[^.!?]{0,12}\bcriteri(on|a)\b[^.!?]{0,30}\b(5|five|full|highest|maximum|top|pass)\b",
+        r"\b(rate|score|grade) (this|it)\b[^.!?]{0,30}\b(5|five|full marks|highest|maximum)\b",
         // skip the checks, change the policy
         r"\b(skip|bypass|disable|turn off|circumvent|ignore)\b[^.!?]{0,20}\b(approval|guardrails?|human review|safety (checks?|rules|filters?|guidelines)|review gate|judge|memory (polic(y|ies)|validation|review)|validation (gate|gates|rules))\b",
         r"\b(set|change|switch|turn)\b[^.!?]{0,20}\b(approval|memory|review)[ .](policy|mode) ?(to|=|into) ?.?(all|none|auto|off)\b",
@@ -170,6 +225,8 @@ static OVERRIDES: LazyLock<RegexSet> = LazyLock::new(|| {
         // behind the person's back
         r"\b(do not|don't|never) (tell|inform|notify|alert|mention (this|it) to) (the )?(user|human|developer|operator|reviewer)s? (about|of|that|for) (this|these|it|what)\b",
     ])
+    .unicode(false)
+    .build()
     .expect("the patterns are ours and tested")
 });
 

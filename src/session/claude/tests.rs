@@ -290,6 +290,16 @@ fn the_words_of_a_rejection_are_a_persons_and_those_of_a_failing_tool_are_not() 
     assert_eq!(of_lines(&[&printed]).0.unwrap().prompts().count(), 0);
     let failed = line("u1", "user", r#","toolUseResult":"Error: command failed""#, &result(true));
     assert_eq!(of_lines(&[&failed]).0.unwrap().prompts().count(), 0);
+    // The side field repeats an error, so what a server's error says proves nothing.
+    let call = |name: &str| {
+        line("a1", "assistant", "", &format!(r#"[{{"type":"tool_use","id":"t","name":"{name}","input":{{}}}}]"#))
+    };
+    let repeated = line("u1", "user", &format!(r#","toolUseResult":"Error: {rejection}""#), &result(true));
+    assert_eq!(prompts(&of_lines(&[&call("Bash"), &repeated]).0.unwrap()), ["use pnpm"]);
+    let session = of_lines(&[&call("mcp__tickets__get"), &repeated]).0.unwrap();
+    assert_eq!(session.prompts().count(), 0);
+    assert!(session.observations.iter().any(|observation| observation.body.ends_with("use pnpm")), "nothing is lost");
+    assert_eq!(prompts(&of_lines(&[&call("mcp__tickets__get"), &real]).0.unwrap()), ["use pnpm"]);
 }
 
 #[test]

@@ -122,12 +122,18 @@ impl Reading<'_> {
             Content::None => "",
         };
         let failed = block.is_error.is_true() || text.trim_start().starts_with("<tool_use_error>");
-        if failed && let Some(words) = human::rejection(text) {
+        // A server's error may say anything, also this; what the program itself notes beside it cannot be forged.
+        let foreign = tool.as_deref().is_some_and(|tool| tool.starts_with("mcp__"));
+        let noted = side_field.text().is_some_and(|side| side.starts_with("User rejected"));
+        if failed
+            && (noted || !foreign)
+            && let Some(words) = human::rejection(text)
+        {
             // The side field of a real rejection says so; a failing tool that prints such text has another one.
-            let real = side_field.text().is_none_or(|side| {
-                side.starts_with("User rejected")
-                    || human::rejection(side.strip_prefix("Error: ").unwrap_or(side)).is_some()
-            });
+            let real = noted
+                || side_field
+                    .text()
+                    .is_none_or(|side| human::rejection(side.strip_prefix("Error: ").unwrap_or(side)).is_some());
             let notice = &text[..text.find("the user said:").unwrap_or(text.len())];
             let event = Event::new(Kind::ToolResult, Speaker::Tool, notice);
             self.event(origin, Event { tool: tool.as_deref(), call, exit: Some(1), ..event });

@@ -129,13 +129,37 @@ pub(super) struct Span {
     pub(super) kind: &'static str,
 }
 
+/// What finds those words of all rules that count, and the rule of each.
+fn automaton(counts: impl Fn(&str) -> bool) -> (AhoCorasick, Vec<Rule>) {
+    let tokens = tokens::table();
+    let mut words: Vec<&str> = Vec::new();
+    let mut rules = Vec::new();
+    let of_tokens = tokens.iter().enumerate().map(|(index, token)| (token.word, Rule::Token(index)));
+    let of_shell = shell::words().map(|(word, way)| (word, Rule::Shell(way)));
+    let others = WORDS.iter().flat_map(|(rule, words)| words.iter().map(|word| (*word, *rule)));
+    for (word, rule) in of_tokens.chain(of_shell).chain(others).filter(|(word, _)| counts(word)) {
+        words.push(word);
+        rules.push(rule);
+    }
+    let words = AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .match_kind(MatchKind::Standard)
+        .kind(Some(AhoCorasickKind::DFA))
+        .build(&words)
+        .expect("some hundred short words always make an automaton");
+    (words, rules)
+}
+
 impl Redactor {
     /// Built-in rules, extra patterns, and exact strings that are no secrets.
     ///
     /// # Errors
     /// [`BadPattern`] for the first extra pattern that is no regular expression.
     pub fn new(extra_patterns: &[String], allow: &[String]) -> Result<Redactor, BadPattern> {
-        Redactor::with_words(extra_patterns, allow, |_| true)
+        // Built once: a run makes several redactors, and the automaton is most of what each costs.
+        static WHOLE: LazyLock<(AhoCorasick, Vec<Rule>)> = LazyLock::new(|| automaton(|_| true));
+        let (words, rules) = (WHOLE.0.clone(), WHOLE.1.clone());
+        Redactor::with_words(extra_patterns, allow, words, rules)
     }
 
     /// What [`Redactor::redact`] makes of one short text, at a fraction of what it costs to make ready for any: of the
@@ -155,7 +179,8 @@ impl Redactor {
             }
             let there =
                 |word: &str| text.as_bytes().windows(word.len()).any(|part| part.eq_ignore_ascii_case(word.as_bytes()));
-            let found = Redactor::with_words(extra_patterns, allow, there)?;
+            let (words, rules) = automaton(there);
+            let found = Redactor::with_words(extra_patterns, allow, words, rules)?;
             let spans = found.spans(&text);
             if spans.is_empty() {
                 break;
@@ -168,7 +193,8 @@ impl Redactor {
     fn with_words(
         extra_patterns: &[String],
         allow: &[String],
-        counts: impl Fn(&str) -> bool,
+        words: AhoCorasick,
+        rules: Vec<Rule>,
     ) -> Result<Redactor, BadPattern> {
         let bad =
             |pattern: &str, error: regex::Error| BadPattern { pattern: pattern.into(), reason: error.to_string() };
@@ -178,23 +204,7 @@ impl Redactor {
         }
         let any_extra = RegexSet::new(extra_patterns).map_err(|error| bad(&extra_patterns.join(" | "), error))?;
 
-        let tokens = tokens::table();
-        let mut words: Vec<&str> = Vec::new();
-        let mut rules = Vec::new();
-        let of_tokens = tokens.iter().enumerate().map(|(index, token)| (token.word, Rule::Token(index)));
-        let of_shell = shell::words().map(|(word, way)| (word, Rule::Shell(way)));
-        let others = WORDS.iter().flat_map(|(rule, words)| words.iter().map(|word| (*word, *rule)));
-        for (word, rule) in of_tokens.chain(of_shell).chain(others).filter(|(word, _)| counts(word)) {
-            words.push(word);
-            rules.push(rule);
-        }
-        let words = AhoCorasick::builder()
-            .ascii_case_insensitive(true)
-            .match_kind(MatchKind::Standard)
-            .kind(Some(AhoCorasickKind::DFA))
-            .build(&words)
-            .expect("some hundred short words always make an automaton");
-        Ok(Redactor { words, rules, tokens, extra, any_extra, allow: allow.iter().cloned().collect() })
+        Ok(Redactor { words, rules, tokens: tokens::table(), extra, any_extra, allow: allow.iter().cloned().collect() })
     }
 
     /// The text with every secret replaced by `[REDACTED:<kind>]`. Terminal escape sequences are taken out too, because

@@ -12,6 +12,7 @@ use crate::improve::run::{Call, RejectedCandidate};
 use crate::model::Stage;
 use crate::proposal::context::Cited;
 use crate::proposal::message::one_line;
+use crate::proposal::validate::SUSPICIOUS;
 use crate::session::{self, Redactor};
 
 /// Most characters that a run record keeps of a text of the reply.
@@ -51,6 +52,7 @@ pub(super) fn review(bench: &Bench<'_>, selected: &Selected) -> Result<Option<Fo
     let mut found = Found {
         cited: vec![Cited { session, page, page_blob: stored.page_blob, observations_blob: stored.observations_blob }],
         shown: Some(built.shown),
+        deferred: built.gives_orders.then(|| SUSPICIOUS.to_owned()),
         responses: asked.response.into_iter().collect(),
         ..Found::default()
     };
