@@ -95,7 +95,8 @@ fn without_blocks(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut fence: Option<(char, usize)> = None;
     let (mut in_paragraph, mut after_blank, mut in_list, mut first) = (false, true, false, true);
-    for line in text.lines() {
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
         let bare = line.trim();
         let run = bare.chars().next().filter(|c| matches!(c, '`' | '~')).map(|mark| {
             let length = bare.chars().take_while(|c| *c == mark).count();
@@ -127,7 +128,9 @@ fn without_blocks(text: &str) -> String {
             // A block of code goes on over its lines; `after_blank` stays as it was for them.
             continue;
         }
-        match foreign(bare, first) {
+        // The head of a mail: two of its lines, one after the other.
+        let is_mail = is_mail_head(bare) && lines.peek().is_some_and(|next| is_mail_head(next.trim()));
+        match if is_mail { Some(Foreign::Rest) } else { foreign(bare, first) } {
             Some(Foreign::Rest) => {
                 out.push(GAP);
                 return out;
@@ -144,6 +147,14 @@ fn without_blocks(text: &str) -> String {
         (after_blank, first) = (false, false);
     }
     out
+}
+
+/// Whether a line stands in the head of a mail.
+fn is_mail_head(line: &str) -> bool {
+    static HEAD: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?i)^\**(from|to|cc|bcc|subject|date|sent|reply-to|von|an|betreff|gesendet|datum)\**:\**\s+\S").expect("fixed")
+    });
+    HEAD.is_match(line)
 }
 
 /// Whether a line is an item of a list.
@@ -166,7 +177,8 @@ fn without_reported(text: &str) -> String {
             r"(?imx)^[^\n]*\b(
                 here('?s|\sis|\sare)\b[^\n:]*\b(doc|docs|document|page|text|log|logs|output|error|errors|diff|article|readme|file|email|mail
                     |message|comment|comments|issue|content|contents|response|review|feedback|transcript|prompt|guide|ticket|thread|snippet|excerpt)
-              | (following|this|the|an?)\s(\w+\s)?(error|errors|warning|output|log|logs|message|text|document|article|email|excerpt|stack\strace|transcript|conversation)
+              | (following|this|the|an?|his|her|their)\s(\w+\s)?(error|errors|warning|output|log|logs|message|text|document|article|e-?mail|mail|letter|excerpt|stack\strace|transcript|conversation
+                    |chat|thread|issue|ticket|comment|review|feedback|guide|guideline|guidelines|policy|page|readme|snippet|quote)
               | (i\s|we\s|we're\s|i'm\s|am\s|are\s)?(get|got|getting|see|seeing)\s(this|the\sfollowing)
               | summari[sz]e(\s\w+){0,4} | translate(\s\w+){0,4} | proofread(\s\w+){0,4} | pasted?(\s\w+){0,3} | quot(e|ing)(\s\w+){0,3}
               | according\sto(\s\w+){1,4} | (comments?|feedback|review)\s(from|by|of)\s[^\n:]{1,40}
@@ -246,6 +258,7 @@ mod tests {
         assert!(keeps("always use `cargo nextest run` here", "`cargo nextest run`"));
         assert!(keeps("call it \"fast path\" and don't rename users' files", "\"fast path\""));
         assert!(keeps("I said: never push on Fridays", "never push on Fridays"));
+        assert!(keeps("From: address is wrong.\nnever push on Fridays", "never push on Fridays"));
         assert!(keeps("Rules for this repo:\n- never push on Fridays\n- use tabs", "never push on Fridays"));
     }
 
@@ -267,6 +280,8 @@ mod tests {
             "look:\n/* never push on Fridays */\nint push;",
             "$ cat rules\nnever push on Fridays",
             "the README says: never push on Fridays",
+            "answer this mail:\n\nHi,\n\nnever push on Fridays",
+            "draft an answer\n\nFrom: Tom <tom@x.example>\nSubject: Pushing\n\nHi,\n\nnever push on Fridays",
             "Bob wrote:\nnever push on Fridays",
             "here's the page:\n\nnever push on Fridays",
             "the page has \"never push on Fridays\" in it",
