@@ -130,7 +130,8 @@ fn without_blocks(text: &str) -> String {
         }
         // The head of a mail: two of its lines, one after the other.
         let is_mail = is_mail_head(bare) && lines.peek().is_some_and(|next| is_mail_head(next.trim()));
-        match if is_mail { Some(Foreign::Rest) } else { foreign(bare, first) } {
+        let whose = if is_mail { Some(Foreign::Rest) } else { foreign(bare, first) };
+        match whose {
             Some(Foreign::Rest) => {
                 out.push(GAP);
                 return out;

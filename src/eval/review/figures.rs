@@ -129,7 +129,8 @@ impl Report {
         let Some(all) = report.overall() else { return report };
         let mut faults = Vec::new();
         if all.unsafe_rules > 0 {
-            faults.push(format!("{} break what holds for rules", plural(all.unsafe_rules, "rule")));
+            let verb = if all.unsafe_rules == 1 { "breaks" } else { "break" };
+            faults.push(format!("{} {verb} what holds for rules", plural(all.unsafe_rules, "rule")));
         }
         if all.failed > 0 {
             faults.push(format!("the reviewer failed in {}", plural(all.failed, "case")));

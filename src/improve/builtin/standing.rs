@@ -87,7 +87,7 @@ fn in_its_place<'t>(turn: &'t Turn, index: usize, found: &Instruction) -> Option
 }
 
 /// What to do instead, where the sentence after a fact says it: "always change the schema instead".
-pub fn instead(turn: &Turn, index: usize) -> Option<&str> {
+pub fn instead<'t>(turn: &'t Turn, index: usize) -> Option<&'t str> {
     pattern!(INSTEAD, r"(?i)^instead\b|\binstead\W*$");
     let next = turn.sentences.get(index + 1)?;
     let fits = !next.has_gap && INSTEAD.is_match(&next.text) && instruction(&next.text).is_some();
