@@ -169,12 +169,14 @@ fn what_the_wiki_says_and_what_was_decided_before_counts() {
     sandbox.write("cases/known/wiki/notes/pm.md", "# Package managers\n\nAlways use pnpm in this repo, never npm.\n");
     let report = sandbox.json(&["eval", "review", "--cases", "cases"]);
     assert_eq!(report["sets"][0]["figures"]["proposals"], 0, "{report}");
+    // What is in every word as it was rejected is met again, and no candidate.
     let refused = &report["sets"][0]["figures"]["refused"];
-    assert_eq!(refused, &json!({"already_rejected": 1, "duplicate_existing_content": 1}), "{report}");
-    // Without the page it is proposed.
+    assert_eq!(refused, &json!({"duplicate_existing_content": 1}), "{report}");
+    // Without the page, and without the decision, it is proposed.
     std::fs::remove_dir_all(sandbox.path("cases/known/wiki")).expect("the pages go");
-    let report = sandbox.json(&["eval", "review", "--cases", "cases", "--only", "known"]);
-    assert_eq!(report["sets"][0]["figures"]["wrong"], 1, "{report}");
+    sandbox.write("cases/rejected/case.toml", "about = 'Rejected no more'\nnone = true\n");
+    let report = sandbox.json(&["eval", "review", "--cases", "cases"]);
+    assert_eq!(report["sets"][0]["figures"]["wrong"], 2, "{report}");
 }
 
 #[test]
@@ -227,26 +229,44 @@ fn answering(sandbox: &Sandbox, reply: &Value) {
     sandbox.git(&["config", "--global", "memory.model.command", &script.display().to_string()]);
 }
 
-/// The folder of recorded cases.
-fn recorded(set: &str) -> String {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/cases").join(set).display().to_string()
+/// The cases of the repository.
+fn recorded() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/cases")
 }
 
-/// Fails when the built-in reviewer gets worse on the recorded cases. Cases whose sessions are not at hand are told.
-fn holds(set: &str, least: &[(&str, f64)], most_wrong: u64) {
+/// Fails when the built-in reviewer is worse on a set of recorded cases than `floor.json` says. Cases whose sessions are
+/// not at hand are passed over, visibly.
+fn holds(set: &str) {
+    let floor: Value = serde_json::from_slice(&std::fs::read(recorded().join("floor.json")).expect("a floor")).expect("json");
+    let floor = &floor[set];
     let mut sandbox = Sandbox::bare_folder();
-    match corpus().and_then(|corpus: PathBuf| corpus.canonicalize().ok()) {
+    match corpus().and_then(|corpus| corpus.canonicalize().ok()) {
         Some(corpus) => sandbox.env.push(("GIT_MEMORY_CORPUS".into(), corpus.display().to_string())),
-        None => eprintln!("cases with sessions from the corpus are not played: GIT_MEMORY_CORPUS is not set"),
+        None => eprintln!("the cases with sessions from GIT_MEMORY_CORPUS are not played: it is not set"),
     }
-    let output = sandbox.memory(&["eval", "review", "--cases", &recorded(set), "--json"]).output().expect("it starts");
+    let folder = recorded().join(set).display().to_string();
+    let output = sandbox.memory(&["eval", "review", "--cases", &folder, "--json"]).output().expect("it starts");
     let report: Value = serde_json::from_slice(&output.stdout).expect("json");
     let figures = &report["sets"][0]["figures"];
+    assert!(figures["cases"].as_u64() >= floor["cases"].as_u64(), "{figures}");
     assert_eq!((&figures["unsafe_rules"], &figures["failed"]), (&0.into(), &0.into()), "{report:#}");
-    for (figure, least) in least {
-        assert!(figures[figure].as_f64().is_some_and(|value| value >= *least), "{figure} < {least}: {report:#}");
+    for share in ["precision", "recall"] {
+        let (is, least) = (figures[share].as_f64().expect("a share"), floor[share].as_f64().expect("a share"));
+        assert!(is >= least, "{share} is {is}, below {least}: {report:#}");
     }
-    assert!(figures["wrong"].as_u64().is_some_and(|wrong| wrong <= most_wrong), "{report:#}");
+    for count in ["wrong", "duplicates"] {
+        assert!(figures[count].as_u64() <= floor[count].as_u64(), "more {count} than {}: {report:#}", floor[count]);
+    }
+}
+
+#[test]
+fn the_built_in_reviewer_is_no_worse_on_the_cases_that_it_was_tuned_on() {
+    holds("tune");
+}
+
+#[test]
+fn the_built_in_reviewer_is_no_worse_on_the_cases_that_were_held_back() {
+    holds("held");
 }
 
 /// A candidate of a model.

@@ -23,7 +23,7 @@ pattern!(
 );
 pattern!(
     ERROR_LINE,
-    r"(?i)\b(?:error|errors|failed|failure|fatal|panicked|exception|cannot|can't|unable|undefined|unresolved|denied|missing|invalid|not found)\b"
+    r"(?i)\b(?:\w*errors?|failed|failure|fatal|panicked|\w*exception|cannot|can't|could not|unable|undefined|unresolved|denied|missing|invalid|not found)\b|^E\s+assert\b"
 );
 pattern!(ANSI, r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07");
 

@@ -205,6 +205,10 @@ fn without_label(text: &str) -> Option<&str> {
         "task",
         "quote",
     ];
+    pattern!(RULES_LABEL, r"(?i)^(?:\w+\s){0,3}rules?(?:\s\w+){0,4}:\s+");
+    if let Some(label) = RULES_LABEL.find(text) {
+        return Some(without_filler(&text[label.end()..]));
+    }
     let Some(found) = LABEL.captures(text) else { return Some(text) };
     let label = &found[1];
     if REMEMBER_THAT.is_match(text) || REMEMBER.is_match(text) || FROM_NOW.is_match(text) || SCOPE.is_match(text) {
