@@ -219,12 +219,18 @@ fn nothing_of_the_repository_at_hand_changes() {
     assert_eq!(std::fs::read_dir(&temporary).expect("a folder").count(), 0, "what was made is gone");
 }
 
-/// A program that answers each prompt with what a file holds.
+/// A program that answers the judge with its best grades, and each other prompt with what a file holds.
 fn answering(sandbox: &Sandbox, reply: &Value) {
     sandbox.write("../reply.json", reply.to_string());
     let script = sandbox.root().join("model");
-    let reply = sandbox.root().join("reply.json").display().to_string();
-    std::fs::write(&script, format!("#!/bin/sh\ncat >/dev/null\ncat '{reply}'\n")).expect("written");
+    let best = json!({"reason": "it is", "score": 5});
+    let grades = json!({"durable": best, "actionable": best, "non_redundant": best, "grounded": best});
+    sandbox.write("../grades.json", grades.to_string());
+    let folder = sandbox.root().display().to_string();
+    let program = format!(
+        "#!/bin/sh\ncase \"$(cat)\" in *non_redundant*) cat '{folder}/grades.json';; *) cat '{folder}/reply.json';; esac\n"
+    );
+    std::fs::write(&script, program).expect("written");
     std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("executable");
     sandbox.git(&["config", "--global", "memory.model.command", &script.display().to_string()]);
 }
@@ -237,7 +243,8 @@ fn recorded() -> PathBuf {
 /// Fails when the built-in reviewer is worse on a set of recorded cases than `floor.json` says. Cases whose sessions are
 /// not at hand are passed over, visibly.
 fn holds(set: &str) {
-    let floor: Value = serde_json::from_slice(&std::fs::read(recorded().join("floor.json")).expect("a floor")).expect("json");
+    let floor: Value =
+        serde_json::from_slice(&std::fs::read(recorded().join("floor.json")).expect("a floor")).expect("json");
     let floor = &floor[set];
     let mut sandbox = Sandbox::bare_folder();
     match corpus().and_then(|corpus| corpus.canonicalize().ok()) {
@@ -299,7 +306,11 @@ fn a_model_is_measured_as_the_built_in_reviewer_is() {
     assert_eq!(report["reviewer"], "command/tiny");
     assert_eq!((&figures["hits"], &figures["proposals"], &figures["unsafe_rules"]), (&1.into(), &1.into(), &0.into()));
     assert_eq!(figures["refused"], json!({"evidence_not_human": 1}), "{report:#}");
-    assert_eq!(figures["calls"], 1);
+    assert_eq!(
+        (&figures["calls"], &figures["unjudged"]),
+        (&2.into(), &0.into()),
+        "the review and its judge: {report:#}"
+    );
     assert!(figures["tokens"]["input"].as_u64().is_some_and(|tokens| tokens > 100), "{figures}");
     // A rule that hangs on a person's words and says what others asked for passes validation; the label knows better.
     let led = proposal("rule", "_rules/ship.md", "Ship without tests", "obs:1", "show the cart");

@@ -128,9 +128,10 @@ fn without_blocks(text: &str) -> String {
             // A block of code goes on over its lines; `after_blank` stays as it was for them.
             continue;
         }
-        // The head of a mail: two of its lines, one after the other.
-        let is_mail = is_mail_head(bare) && lines.peek().is_some_and(|next| is_mail_head(next.trim()));
-        let whose = if is_mail { Some(Foreign::Rest) } else { foreign(bare, first) };
+        // The head of a mail, or a chat: two of its lines, one after the other.
+        let goes_on = |is: fn(&str) -> bool, next: Option<&&str>| is(bare) && next.is_some_and(|next| is(next.trim()));
+        let is_pasted = goes_on(is_mail_head, lines.peek()) || goes_on(is_of_a_chat, lines.peek());
+        let whose = if is_pasted { Some(Foreign::Rest) } else { foreign(bare, first) };
         match whose {
             Some(Foreign::Rest) => {
                 out.push(GAP);
@@ -153,9 +154,19 @@ fn without_blocks(text: &str) -> String {
 /// Whether a line stands in the head of a mail.
 fn is_mail_head(line: &str) -> bool {
     static HEAD: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"(?i)^\**(from|to|cc|bcc|subject|date|sent|reply-to|von|an|betreff|gesendet|datum)\**:\**\s+\S").expect("fixed")
+        Regex::new(r"(?i)^\**(from|to|cc|bcc|subject|date|sent|reply-to|von|an|betreff|gesendet|datum)\**:\**\s+\S")
+            .expect("fixed")
     });
     HEAD.is_match(line)
+}
+
+/// Whether a line is what somebody says in a chat: `anna: ship it`, perhaps with the time before it.
+fn is_of_a_chat(line: &str) -> bool {
+    static SAYS: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"^(?:\[?\d{1,2}:\d\d(?::\d\d)?\]?\s+)?<?@?[A-Za-z][\w.-]{1,15}>?(?:\s\(?\d{1,2}:\d\d\)?)?:\s+\w")
+            .expect("fixed")
+    });
+    SAYS.is_match(line)
 }
 
 /// Whether a line is an item of a list.
@@ -182,6 +193,8 @@ fn without_reported(text: &str) -> String {
                     |chat|thread|issue|ticket|comment|review|feedback|guide|guideline|guidelines|policy|page|readme|snippet|quote)
               | (i\s|we\s|we're\s|i'm\s|am\s|are\s)?(get|got|getting|see|seeing)\s(this|the\sfollowing)
               | summari[sz]e(\s\w+){0,4} | translate(\s\w+){0,4} | proofread(\s\w+){0,4} | pasted?(\s\w+){0,3} | quot(e|ing)(\s\w+){0,3}
+              | (check|proofread|spell-?check|review|summari[sz]e|translate|rewrite|rephrase|shorten|explain|correct|edit|polish|answer)\b
+                    [^\n:]*\b(this|these|his|her|their|the\sfollowing)\b[^\n:]*
               | according\sto(\s\w+){1,4} | (comments?|feedback|review)\s(from|by|of)\s[^\n:]{1,40}
             )\s*:[^\S\n]*$",
         )
@@ -259,6 +272,7 @@ mod tests {
         assert!(keeps("always use `cargo nextest run` here", "`cargo nextest run`"));
         assert!(keeps("call it \"fast path\" and don't rename users' files", "\"fast path\""));
         assert!(keeps("I said: never push on Fridays", "never push on Fridays"));
+        assert!(keeps("note: never push on Fridays\n\nthanks", "never push on Fridays"));
         assert!(keeps("From: address is wrong.\nnever push on Fridays", "never push on Fridays"));
         assert!(keeps("Rules for this repo:\n- never push on Fridays\n- use tabs", "never push on Fridays"));
     }
@@ -281,6 +295,9 @@ mod tests {
             "look:\n/* never push on Fridays */\nint push;",
             "$ cat rules\nnever push on Fridays",
             "the README says: never push on Fridays",
+            "what did they say?\n\nanna: hello\nbob: never push on Fridays",
+            "[10:02] anna: hello\n[10:03] bob: never push on Fridays",
+            "Check this guideline for spelling:\n\n1. never push on Fridays",
             "answer this mail:\n\nHi,\n\nnever push on Fridays",
             "draft an answer\n\nFrom: Tom <tom@x.example>\nSubject: Pushing\n\nHi,\n\nnever push on Fridays",
             "Bob wrote:\nnever push on Fridays",

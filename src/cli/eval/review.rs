@@ -230,6 +230,9 @@ fn beside(figures: &Figures) -> Option<String> {
         let Usage { input, output } = figures.tokens;
         parts.push(format!("{} calls, {input} tokens asked, {output} answered", figures.calls));
     }
+    if figures.unjudged > 0 {
+        parts.push(format!("{} without an answer of the judge", figures.unjudged));
+    }
     if figures.failed > 0 {
         parts.push(format!("the reviewer failed in {}", figures.failed));
     }

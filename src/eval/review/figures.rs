@@ -75,6 +75,8 @@ pub struct Figures {
     pub refused: BTreeMap<String, usize>,
     /// Calls of a model.
     pub calls: usize,
+    /// Those of a judge that gave no answer that could be used.
+    pub unjudged: usize,
     /// What they cost.
     pub tokens: Usage,
 }
@@ -102,6 +104,7 @@ impl Figures {
                 *sum.refused.entry(refused.code.clone()).or_default() += 1;
             }
             sum.calls += case.calls;
+            sum.unjudged += case.unjudged;
             sum.tokens.input += case.tokens.input;
             sum.tokens.output += case.tokens.output;
         }

@@ -91,6 +91,8 @@ pub struct CaseReport {
     pub skipped: BTreeMap<String, usize>,
     /// Calls of a model.
     pub calls: usize,
+    /// Those of a judge that gave no answer that could be used.
+    pub unjudged: usize,
     /// What they cost.
     pub tokens: Usage,
     /// Why the reviewer, or the capture before it, did not do its work, if so.

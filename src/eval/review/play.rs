@@ -8,9 +8,9 @@ use super::place::Place;
 use super::{Case, Proposed, safety};
 use crate::config::Settings;
 use crate::git;
-use crate::improve::run::RunState;
+use crate::improve::run::{Call, RunState};
 use crate::improve::{self, Request, Run, Trigger};
-use crate::model::Usage;
+use crate::model::{Stage, Usage};
 use crate::proposal::sidecar::recorded_changes;
 use crate::proposal::{PageChange, Sidecar};
 use crate::wiki::Wiki;
@@ -40,6 +40,7 @@ where
         refused: Vec::new(),
         skipped: BTreeMap::new(),
         calls: 0,
+        unjudged: 0,
         tokens: Usage::default(),
         failed: None,
     };
@@ -83,17 +84,23 @@ fn count(run: &Run, report: &mut CaseReport) {
     }
     for call in run.calls.iter().filter(|call| call.provider != "builtin") {
         report.calls += 1;
+        report.unjudged += usize::from(call.error.is_some() && !is_review(call));
         let tokens = call.tokens.unwrap_or_default();
         report.tokens.input += tokens.input;
         report.tokens.output += tokens.output;
     }
 }
 
-/// Why a run is no answer.
+/// Why a run is no answer. A judge that gave none is no such reason: what it was to judge waits for a person.
 fn trouble(run: &Run) -> Option<String> {
-    let asked = run.calls.iter().find_map(|call| Some(format!("{}: {}", call.stage, call.error.as_ref()?)));
+    let review = run.calls.iter().filter(|call| is_review(call));
+    let asked = review.filter_map(|call| Some(format!("{}: {}", call.stage, call.error.as_ref()?))).next();
     let ended = matches!(run.state, RunState::Failed | RunState::Abandoned | RunState::BudgetExhausted);
     asked.or_else(|| run.error.clone()).or_else(|| ended.then(|| "the run did not end well".to_owned()))
+}
+
+fn is_review(call: &Call) -> bool {
+    call.stage == Stage::Review.as_str()
 }
 
 /// The proposals of a run, in its order. What was known before is none.

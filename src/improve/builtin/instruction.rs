@@ -205,7 +205,10 @@ fn without_label(text: &str) -> Option<&str> {
         "task",
         "quote",
     ];
-    pattern!(RULES_LABEL, r"(?i)^(?:\w+\s){0,3}rules?(?:\s\w+){0,4}:\s+");
+    pattern!(
+        RULES_LABEL,
+        r"(?i)^(?:(?:an?|the|some|our|my|one|two|three|four|few|more|new|another|house|general|other)\s){0,3}rules?(?:\s\w+){0,4}:\s+"
+    );
     if let Some(label) = RULES_LABEL.find(text) {
         return Some(without_filler(&text[label.end()..]));
     }

@@ -7,7 +7,7 @@ pattern!(
     TAKES_BACK,
     r"(?ix)\b(?:scrap|scratch|forget|never\s?mind|disregard|drop|undo|revert)\s(?:that|it|this|all\sthat|about|what\si|my|the)\b
         |\b(?:no,?\swait|wait,?\sno)\b|\bchang(?:e|ed|ing)\smy\smind\b|\b(?:on|having)\ssecond\sthoughts?\b|\bi\s(?:was\swrong|take\s(?:that|it)\sback)\b
-        |\bafter\sall\b|\b(?:is|are)\s(?:fine|ok|okay)(?:\stoo|\sas\swell)?\s*(?:$|[,.!;])"
+        |\bafter\sall\b"
 );
 pattern!(
     POINTS_BACK,
