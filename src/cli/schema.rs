@@ -37,6 +37,7 @@ pub const OUTPUTS: &[Output] = &[
     output::<super::eval::counterfactual::Effects>("eval-counterfactual"),
     output::<crate::eval::ranking::Comparison>("eval-outcome-ranking"),
     output::<crate::eval::retrieval::Report>("eval-retrieval"),
+    output::<crate::eval::review::Report>("eval-review"),
     output::<super::init::Report>("init"),
     output::<super::hooks::Changed>("hooks-changed"),
     output::<super::hooks::Found>("hooks-status"),

@@ -1,4 +1,5 @@
-//! Evaluation: what retrieval is worth, what an accept did to it, and which accept broke something.
+//! Evaluation: what retrieval is worth, what an accept did to it, which accept broke something, and what the reviewer
+//! proposes.
 
 pub mod bisect;
 pub mod counterfactual;
@@ -9,3 +10,4 @@ pub mod queries;
 pub mod ranking;
 pub mod recorded;
 pub mod retrieval;
+pub mod review;

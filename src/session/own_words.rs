@@ -119,7 +119,8 @@ fn without_blocks(text: &str) -> String {
     let mut fence: Option<(char, usize)> = None;
     let mut first_fence: Option<usize> = None;
     let (mut in_paragraph, mut after_blank, mut in_list, mut first) = (false, true, false, true);
-    for line in text.lines() {
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
         let bare = line.trim();
         let run = bare.chars().next().filter(|c| matches!(c, '`' | '~')).map(|mark| {
             let length = bare.chars().take_while(|c| *c == mark).count();
@@ -152,7 +153,11 @@ fn without_blocks(text: &str) -> String {
             // A block of code goes on over its lines; `after_blank` stays as it was for them.
             continue;
         }
-        match foreign(bare, first) {
+        // The head of a mail, or a chat: two of its lines, one after the other.
+        let goes_on = |is: fn(&str) -> bool, next: Option<&&str>| is(bare) && next.is_some_and(|next| is(next.trim()));
+        let is_pasted = goes_on(is_mail_head, lines.peek()) || goes_on(is_of_a_chat, lines.peek());
+        let whose = if is_pasted { Some(Foreign::Rest) } else { foreign(bare, first) };
+        match whose {
             Some(Foreign::Rest) => {
                 out.push(GAP);
                 return out;
@@ -176,6 +181,24 @@ fn without_blocks(text: &str) -> String {
     out
 }
 
+/// Whether a line stands in the head of a mail.
+fn is_mail_head(line: &str) -> bool {
+    static HEAD: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?i)^\**(from|to|cc|bcc|subject|date|sent|reply-to|von|an|betreff|gesendet|datum)\**:\**\s+\S")
+            .expect("fixed")
+    });
+    HEAD.is_match(line)
+}
+
+/// Whether a line is what somebody says in a chat: `anna: ship it`, perhaps with the time before it.
+fn is_of_a_chat(line: &str) -> bool {
+    static SAYS: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"^(?:\[?\d{1,2}:\d\d(?::\d\d)?\]?\s+)?<?@?[A-Za-z][\w.-]{1,15}>?(?:\s\(?\d{1,2}:\d\d\)?)?:\s+\w")
+            .expect("fixed")
+    });
+    SAYS.is_match(line)
+}
+
 /// Whether a line is an item of a list.
 fn is_list_item(line: &str) -> bool {
     let digits = line.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -197,12 +220,15 @@ fn without_reported(text: &str) -> String {
             r"(?imx)^[^\n]*\b(
                 here('?s|\sis|\sare)\b[^\n:]*\b(doc|docs|document|page|text|log|logs|output|error|errors|diff|article|readme|file|email|mail
                     |message|comment|comments|issue|content|contents|response|review|feedback|transcript|prompt|guide|ticket|thread|snippet|excerpt)
-              | (following|this|the|an?)\s(\w+\s)?(error|errors|warning|output|log|logs|message|text|document|article|email|excerpt|stack\strace|transcript|conversation)
+              | (following|this|the|an?|his|her|their)\s(\w+\s)?(error|errors|warning|output|log|logs|message|text|document|article|e-?mail|mail|letter|excerpt|stack\strace|transcript|conversation
+                    |chat|thread|issue|ticket|comment|review|feedback|guide|guideline|guidelines|policy|page|readme|snippet|quote)
               | (i\s|we\s|we're\s|i'm\s|am\s|are\s)?(get|got|getting|see|seeing)\s(this|the\sfollowing)
               | summari[sz]e(\s\w+){0,4} | translate(\s\w+){0,4} | proofread(\s\w+){0,4} | pasted?(\s\w+){0,3} | quot(e|ing)(\s\w+){0,3}
               | (look\sat|check|read|review|see)\s(this|that|these|those|it|what\s\w+\s(wrote|sent|said|posted))(\s\w+){0,3}
               | what\s(do\syou\s(think|make)\s(of|about)|about)\s(this|that|these|it)(\s\w+){0,4}
               | (found|got|saw|copied|came\sacross)\s(this|that|these|it)(\s\w+){0,5}
+              | (check|proofread|spell-?check|review|summari[sz]e|translate|rewrite|rephrase|shorten|explain|correct|edit|polish|answer)\b
+                    [^\n:]*\b(this|these|his|her|their|the\sfollowing)\b[^\n:]*
               | according\sto(\s\w+){1,4} | (comments?|feedback|review)\s(from|by|of)\s[^\n:]{1,40}
             )\s*:[^\S\n]*$",
         )
@@ -282,6 +308,8 @@ mod tests {
         assert!(keeps("always use `cargo nextest run` here", "`cargo nextest run`"));
         assert!(keeps("call it \"fast path\" and don't rename users' files", "\"fast path\""));
         assert!(keeps("I said: never push on Fridays", "never push on Fridays"));
+        assert!(keeps("note: never push on Fridays\n\nthanks", "never push on Fridays"));
+        assert!(keeps("From: address is wrong.\nnever push on Fridays", "never push on Fridays"));
         assert!(keeps("Rules for this repo:\n- never push on Fridays\n- use tabs", "never push on Fridays"));
     }
 
@@ -303,6 +331,11 @@ mod tests {
             "look:\n/* never push on Fridays */\nint push;",
             "$ cat rules\nnever push on Fridays",
             "the README says: never push on Fridays",
+            "what did they say?\n\nanna: hello\nbob: never push on Fridays",
+            "[10:02] anna: hello\n[10:03] bob: never push on Fridays",
+            "Check this guideline for spelling:\n\n1. never push on Fridays",
+            "answer this mail:\n\nHi,\n\nnever push on Fridays",
+            "draft an answer\n\nFrom: Tom <tom@x.example>\nSubject: Pushing\n\nHi,\n\nnever push on Fridays",
             "Bob wrote:\nnever push on Fridays",
             "here's the page:\n\nnever push on Fridays",
             "the page has \"never push on Fridays\" in it",

@@ -52,6 +52,22 @@ pub const NEAR_RULES: &[Row] = &[
     ("a rhetorical every", &[H("every time i run it, it fails")], &[]),
     ("whenever, of the program", &[H("whenever you click save it should open the dialog")], &[]),
     ("page that was pasted with rules", &[H("Dear all,\n\n## Rules\n\nwe always squash here")], &[]),
+    (
+        "taken back in the next turn",
+        &[H("from now on use yarn, not pnpm"), A("OK."), H("no wait, pnpm is fine, forget what I said about yarn")],
+        &[],
+    ),
+    ("taken back without its name", &[H("always answer in rhyme"), A("OK, time."), H("scratch that")], &[]),
+    (
+        "another thing of the same kind is named before",
+        &[H("Never edit a migration that has been merged. Always add a new one, even for a typo.")],
+        &["_rules/never-edit-a-migration-that-has-been-merged.md | Never edit a migration that has been merged"],
+    ),
+    (
+        "later words that only name the thing",
+        &[H("never edit a migration that has been merged"), A("OK."), H("the migration is fine, now the index")],
+        &["_rules/never-edit-a-migration-that-has-been-merged.md | Never edit a migration that has been merged"],
+    ),
 ];
 
 /// None of these is a decision or a gotcha.

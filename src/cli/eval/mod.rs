@@ -5,13 +5,14 @@ mod markdown;
 pub mod outcome_ranking;
 mod report;
 pub mod retrieval;
+pub mod review;
 
 use std::collections::BTreeMap;
 
 use super::{Cell, Context, Exit, Result, Table};
 use crate::eval::metrics::Means;
 
-/// Measure what retrieval is worth.
+/// Measure what retrieval and the reviewer are worth.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -23,6 +24,7 @@ enum What {
     Retrieval(retrieval::Args),
     OutcomeRanking(outcome_ranking::Args),
     Counterfactual(counterfactual::Args),
+    Review(review::Args),
 }
 
 pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
@@ -30,6 +32,7 @@ pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
         What::Retrieval(args) => retrieval::run(ctx, args),
         What::OutcomeRanking(args) => outcome_ranking::run(ctx, args),
         What::Counterfactual(args) => counterfactual::run(ctx, args),
+        What::Review(args) => review::run(ctx, args),
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::instruction::{instruction, without_filler};
 use super::judge::{self, pattern};
+use super::retraction::is_taken_back;
 use super::{Turn, compose, forms, signal, standing};
 use crate::proposal::{Candidate, Evidence};
 use crate::session::{Observation, ObservationKind, Session, Speaker, ToolClass, shell_command, tool_class};
@@ -35,7 +36,7 @@ pattern!(
 /// Corrections, one candidate each.
 pub fn find(session: &Session, turns: &[Turn], taken: &mut HashSet<(usize, usize)>) -> Vec<Candidate> {
     let mut out = Vec::new();
-    for turn in turns {
+    for (nth, turn) in turns.iter().enumerate() {
         let Some(before) = agent_before(session, turn.at) else { continue };
         let Some(first) = turn.sentences.first() else { continue };
         if !MARK.is_match(&judge::plain(&first.text)) || judge::is_unsure(&first.text) {
@@ -45,9 +46,16 @@ pub fn find(session: &Session, turns: &[Turn], taken: &mut HashSet<(usize, usize
             if sentence.has_gap || !judge::is_fit(&sentence.text) {
                 continue;
             }
-            let found = rule(session, turn, index, before).or_else(|| fact(session, turn, index, before));
-            if let Some(candidate) = found {
+            if taken.contains(&(turn.at, index)) || is_taken_back(&turns[nth + 1..], &sentence.text) {
+                continue;
+            }
+            let found = rule(session, turn, index, before);
+            let ruled = found.is_some();
+            if let Some(candidate) = found.or_else(|| fact(session, turn, index, before)) {
                 taken.insert((turn.at, index));
+                if !ruled && standing::instead(turn, index).is_some() {
+                    taken.insert((turn.at, index + 1));
+                }
                 out.push(candidate);
             }
         }
@@ -115,8 +123,13 @@ fn fact(session: &Session, turn: &Turn, index: usize, before: &[Observation]) ->
         return None;
     }
     let title = compose::title(&words);
-    let mut body = format!("{}\n\n{}\n", compose::heading(&title), compose::sentence(&words));
+    let mut body = format!("{}\n\n{}", compose::heading(&title), compose::sentence(&words));
     let mut evidence = vec![human];
+    if let Some(instead) = standing::instead(turn, index) {
+        body.push_str(&format!(" {}", compose::sentence(instead)));
+        evidence.extend(compose::quote(session, turn.observation, instead));
+    }
+    body.push('\n');
     if let Some((agent, shown)) = agent {
         body.push_str(&format!("\n## What the agent did\n\n{shown}\n"));
         evidence.push(agent);

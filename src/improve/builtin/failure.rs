@@ -23,7 +23,7 @@ pattern!(
 );
 pattern!(
     ERROR_LINE,
-    r"(?i)\b(?:error|errors|failed|failure|fatal|panicked|exception|cannot|can't|unable|undefined|unresolved|denied|missing|invalid|not found)\b"
+    r"(?i)\b(?:\w*errors?|failed|failure|fatal|panicked|\w*exception|cannot|can't|could not|unable|undefined|unresolved|denied|missing|invalid|not found)\b|^E\s+assert\b"
 );
 pattern!(ANSI, r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07");
 
@@ -47,7 +47,7 @@ pub fn find(session: &Session, turns: &[super::Turn]) -> Vec<Candidate> {
             if failed.passed || is_transient(failed) || !says_something(&failed.command) {
                 continue;
             }
-            let next = runs[index + 1..].iter().find(|run| key(&run.command) == key(&failed.command));
+            let next = runs[index + 1..].iter().find(|run| core(&run.command) == core(&failed.command));
             // The last failure before it passes is the one that the change mended.
             if next.is_some_and(|next| !next.passed || !something_changed(session, failed, next))
                 || next.is_some() != mended
@@ -150,6 +150,14 @@ pub fn says_something(command: &str) -> bool {
         && !key.contains("<<")
         && !command.contains('\n')
         && !is_inspection(key)
+}
+
+/// The command without the variables set before it: setting one may be what mends it.
+fn core(command: &str) -> String {
+    pattern!(VARIABLES, r"^(?:[A-Za-z_][A-Za-z0-9_]*=\S*\s+)+");
+    let key = key(command);
+    let set = VARIABLES.find(&key).map_or(0, |found| found.end());
+    key[set..].to_owned()
 }
 
 /// The command that `env -u NAME …` starts.

@@ -46,7 +46,7 @@ pattern!(
 );
 pattern!(
     REMEMBER_THAT,
-    r"(?ix)^(?:please\s+)?(?:(?:always|also)\s+)?(?:remember|don'?t\sforget|note\sfor\s(?:the\sfuture|(?:next|later|future)\ssessions?)|keep\sin\smind|bear\sin\smind|be\saware)(?:\s+that\s+|\s*[:,-]\s+)"
+    r"(?ix)^(?:please\s+)?(?:(?:always|also)\s+)?(?:remember(?:\sfor\s(?:the\sfuture|later|(?:next|later|future)\ssessions?))?|don'?t\sforget|note\sfor\s(?:the\sfuture|(?:next|later|future)\ssessions?)|keep\sin\smind|bear\sin\smind|be\saware)(?:\s+that\s+|\s*[:,-]\s+)"
 );
 pattern!(REMEMBER, r"(?ix)^(?:please\s+)?(?:remember|don'?t\sforget)\s+(?:to\s+)?");
 pattern!(
@@ -205,13 +205,21 @@ fn without_label(text: &str) -> Option<&str> {
         "task",
         "quote",
     ];
+    pattern!(
+        RULES_LABEL,
+        r"(?i)^(?:(?:an?|the|some|our|my|one|two|three|four|few|more|new|another|house|general|other)\s){0,3}rules?(?:\s\w+){0,4}:\s+"
+    );
+    if let Some(label) = RULES_LABEL.find(text) {
+        return Some(without_filler(&text[label.end()..]));
+    }
     let Some(found) = LABEL.captures(text) else { return Some(text) };
     let label = &found[1];
     if REMEMBER_THAT.is_match(text) || REMEMBER.is_match(text) || FROM_NOW.is_match(text) || SCOPE.is_match(text) {
         return Some(text);
     }
     let names_somebody = label.split_whitespace().any(|word| SPEAKERS.contains(&word.to_ascii_lowercase().as_str()))
-        || label.chars().next().is_some_and(char::is_uppercase) && !label.eq_ignore_ascii_case("rules");
+        || label.chars().next().is_some_and(char::is_uppercase)
+            && !label.split_whitespace().any(|word| word.eq_ignore_ascii_case("rules"));
     (!names_somebody).then(|| without_filler(&text[found[0].len()..]))
 }
 
@@ -236,8 +244,19 @@ fn has_order_before(text: &str) -> bool {
     text.split_whitespace().count() >= 4 && (ABSOLUTE.is_match(text) || FORBID.is_match(text))
 }
 
-/// `(order, lasting, scoped, instead_of)`. `as_said`: the person says it a second time.
+/// `(order, lasting, scoped, instead_of)`. `as_said`: the person says it a second time. A command at the end, after a
+/// colon, belongs to the order and says nothing of what kind of sentence it is: "we use vitest here: `pnpm vitest run`".
 fn parse(clause: &str, as_said: bool) -> Option<(String, bool, bool, Option<String>)> {
+    pattern!(COMMAND_END, r":\s*`[^`]+`[\s.!]*$");
+    match COMMAND_END.find(clause) {
+        None => parse_words(clause, as_said),
+        Some(tail) => parse_words(&clause[..tail.start()], as_said).map(|(order, lasting, scoped, instead_of)| {
+            (format!("{order}{}", tail.as_str().trim_end()), lasting, scoped, instead_of)
+        }),
+    }
+}
+
+fn parse_words(clause: &str, as_said: bool) -> Option<(String, bool, bool, Option<String>)> {
     let mut rest = clause.trim_end_matches([',', ' ']);
     let (mut lasting, mut scoped) = (false, false);
     let polite = POLITE_END.find(rest);

@@ -106,7 +106,10 @@ pub fn is_past(text: &str) -> bool {
 
 /// About the task at hand: it points at something that only the conversation knows, or ends with it.
 pub fn is_at_hand(text: &str) -> bool {
+    // What stands in code is a name: `date.today()` is not about today.
+    pattern!(CODE, r"`[^`]*`|\b\w+(?:\.\w+)+\(?\)?|\b\w+\(\)");
     let text = plain(text);
+    let text = CODE.replace_all(&text, "x");
     AT_HAND.is_match(&text)
         // "we use pnpm here" speaks of the project, "use the other file here" does not.
         || (HERE.is_match(&text) && !WE_HERE.is_match(&text))

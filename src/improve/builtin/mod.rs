@@ -15,6 +15,7 @@ mod instruction;
 mod judge;
 mod lexicon;
 mod procedure;
+mod retraction;
 mod sentences;
 mod standing;
 
@@ -99,6 +100,25 @@ fn turns(session: &Session) -> Vec<Turn<'_>> {
         .enumerate()
         .filter(|(_, o)| o.speaker == crate::session::Speaker::Human)
         .filter(|(_, o)| !judge::is_ours(&o.body) && !judge::is_prompt_template(&o.body))
-        .map(|(at, observation)| Turn { at, observation, sentences: sentences::split(&own_words(&observation.body)) })
+        .map(|(at, observation)| {
+            let sentences = sentences::split(&own_words(&observation.body)).into_iter().flat_map(parted).collect();
+            Turn { at, observation, sentences }
+        })
         .collect()
+}
+
+/// The two of "always … and never …", each an instruction of its own.
+fn parted(sentence: Sentence) -> Vec<Sentence> {
+    judge::pattern!(AND, r"(?i)[,;]?\s+(?:and|but)\s+((?:please\s+)?(?:always|never)\s)");
+    let lasting = |text: &str| instruction::instruction(text).is_some_and(|found| found.lasting);
+    let parts = AND.captures(&sentence.text).and_then(|found| {
+        let (joint, next) = (found.get(0)?, found.get(1)?);
+        Some((&sentence.text[..joint.start()], &sentence.text[next.start()..]))
+    });
+    match parts {
+        Some((one, other)) if !sentence.has_gap && lasting(one) && lasting(other) => {
+            [one, other].map(|text| Sentence { text: text.to_owned(), has_gap: false }).into()
+        }
+        _ => vec![sentence],
+    }
 }

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use super::forms;
 use super::instruction::{CIRCUMSTANCE, Instruction, instruction, tail_of};
 use super::judge::{self, pattern};
+use super::retraction::is_taken_back;
 use super::{Turn, compose, signal};
 use crate::proposal::{Candidate, Evidence};
 use crate::session::Session;
@@ -16,7 +17,7 @@ const RATIONALE: &str = "A person gave this as a standing instruction.";
 /// Standing instructions, one candidate each.
 pub fn find(session: &Session, turns: &[Turn], taken: &mut HashSet<(usize, usize)>) -> Vec<Candidate> {
     let mut out = Vec::new();
-    for turn in turns {
+    for (nth, turn) in turns.iter().enumerate() {
         for (index, sentence) in turn.sentences.iter().enumerate() {
             if sentence.has_gap || taken.contains(&(turn.at, index)) {
                 continue;
@@ -24,7 +25,10 @@ pub fn find(session: &Session, turns: &[Turn], taken: &mut HashSet<(usize, usize
             let alone = stands_alone(turn, index);
             let habit = || agent_spoke(session, turn.at).then(|| forms::stop_a_habit(&sentence.text)).flatten();
             let found = instruction(&sentence.text).filter(|found| found.lasting || alone).or_else(habit);
-            let Some(found) = found else { continue };
+            let Some(found) = found.filter(|found| !is_another(&found.order)) else { continue };
+            if is_taken_back(&turns[nth + 1..], &found.order) {
+                continue;
+            }
             let Some(evidence) = compose::quote(session, turn.observation, &found.words) else { continue };
             taken.insert((turn.at, index));
             let in_its_place = in_its_place(turn, index, &found);
@@ -60,16 +64,33 @@ fn candidate(
     compose::page(Kind::Rule, &title, body, confidence(found, reason.is_some()), RATIONALE, quotes)
 }
 
+/// Whether an order is about another thing of a kind that only the sentence before names: "always add a new one".
+fn is_another(order: &str) -> bool {
+    pattern!(ANOTHER, r"(?i)\b(?:an?|another) (?:[a-z]+ )?one\b");
+    ANOTHER.is_match(order)
+}
+
 /// What to do in place of what the sentence before forbids. On its own it would be an order for the task at hand.
 fn in_its_place<'t>(turn: &'t Turn, index: usize, found: &Instruction) -> Option<&'t str> {
     pattern!(BAN, r"(?i)^(?:never|don'?t|do not|no|stop|under no)\b");
     pattern!(IN_PLACE, r"(?i)^(?:instead,? )?(?:please )?(?:use|call|run|write|put|go through|prefer) \S+ \S");
     let next = turn.sentences.get(index + 1)?;
+    let then = instruction(&next.text);
     let fits = BAN.is_match(&judge::plain(&found.order))
         && !next.has_gap
-        && IN_PLACE.is_match(&next.text)
         && judge::is_fit(&next.text)
-        && instruction(&next.text).is_none_or(|next| !next.lasting);
+        && match then {
+            Some(then) if then.lasting => is_another(&then.order),
+            _ => IN_PLACE.is_match(&next.text),
+        };
+    fits.then_some(next.text.as_str())
+}
+
+/// What to do instead, where the sentence after a fact says it: "always change the schema instead".
+pub fn instead<'t>(turn: &'t Turn, index: usize) -> Option<&'t str> {
+    pattern!(INSTEAD, r"(?i)^instead\b|\binstead\W*$");
+    let next = turn.sentences.get(index + 1)?;
+    let fits = !next.has_gap && INSTEAD.is_match(&next.text) && instruction(&next.text).is_some();
     fits.then_some(next.text.as_str())
 }
 
