@@ -32,10 +32,15 @@ fn everything(sandbox: &Sandbox, code: i32) -> String {
         all += &String::from_utf8_lossy(&output.stderr);
     }
     assert!(!all.contains(KEY), "{all}");
+    everything_else(sandbox);
+    all
+}
+
+/// No file has the key in it.
+fn everything_else(sandbox: &Sandbox) {
     for (path, bytes) in sandbox.git_files().into_iter().chain(files(&sandbox.root())) {
         assert!(!String::from_utf8_lossy(&bytes).contains(KEY), "{}", path.display());
     }
-    all
 }
 
 #[test]
@@ -64,6 +69,32 @@ fn a_server_that_repeats_the_key_does_not_make_us_tell_it() {
         let page = format!("<title>{KEY}</title>").into_bytes();
         let server = StandIn::new(vec![Answer::Whole(200, Vec::new(), page)]);
         everything(&wiki(shape, &server.url()), 1);
+    }
+}
+
+#[test]
+fn a_run_leaves_no_key_in_its_record_nor_in_any_object() {
+    for status in [200, 400, 401, 403, 500] {
+        let echo = json!({"error": {"message": format!("what is {KEY}?")}, "choices": [], "model": KEY});
+        let server = StandIn::new(vec![json_answer(status, &echo)]);
+        let sandbox = wiki("openai", &server.url());
+        let recorded = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/sessions");
+        sandbox.run(&["capture", "-q", recorded.to_str().expect("a path")]);
+        for setting in ["memory.improve.minObservations", "memory.improve.minSessionDurationSecs"] {
+            sandbox.git(&["config", setting, "1"]);
+        }
+        sandbox.git(&["config", "memory.improve.includeRawFallback", "true"]);
+        let session = sandbox.json(&["session", "list"])["sessions"][0]["id"].as_str().expect("an id").to_owned();
+        let output = sandbox.memory(&["improve", "--session", &session]).output().expect("the binary starts");
+        let said = [output.stdout, output.stderr].concat();
+        let shown = sandbox.run(&["run", "list", "--json"]);
+        assert!(server.count() > 0, "{status}: {}", String::from_utf8_lossy(&said));
+        let objects = sandbox.git(&["cat-file", "--batch", "--batch-all-objects"]);
+        assert!(objects.contains("prompt_sha256"), "the record of the run is among them");
+        for text in [String::from_utf8_lossy(&said).into_owned(), shown, objects] {
+            assert!(!text.contains(KEY), "{status}");
+        }
+        everything_else(&sandbox);
     }
 }
 
