@@ -104,3 +104,15 @@ pub fn excludes(bytes: &[u8]) {
     // A line of its own before it: whatever follows cannot take it back.
     assert!(EXCLUSIONS.names(&format!("cat secrets/key.txt\n{text}")), "{text:?} hides what stands before it");
 }
+
+/// A model's reply is any text: the value in it is found in time, and is found again in a fence.
+pub fn replies(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let begun = Instant::now();
+    let found = git_memory::model::first_json(&text);
+    assert!(begun.elapsed() < allowed(bytes.len()), "{:?} for {} bytes", begun.elapsed(), bytes.len());
+    let Some(value) = found else { return };
+    assert!(value.is_object() || value.is_array(), "{value}");
+    let wrapped = format!("Sure.\n```json\n{value}\n```\n{text}");
+    assert!(git_memory::model::first_json(&wrapped).is_some(), "{wrapped}");
+}

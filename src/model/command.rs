@@ -20,7 +20,7 @@ pub(super) fn ask(settings: &StageSettings, prompt: &Prompt, folder: &Path, budg
     let Some(program) = settings.command.first().filter(|program| !program.is_empty()) else {
         return Err(Error::Settings("`model.command` names no program".into()));
     };
-    if program.contains(std::path::MAIN_SEPARATOR) && !Path::new(program).is_absolute() {
+    if program.contains(std::path::is_separator) && !Path::new(program).is_absolute() {
         return Err(Error::Settings(format!(
             "`model.command` names {program}: it has to be a name that PATH finds, or an absolute path, as it is started \
              in a folder of its own"
@@ -47,7 +47,7 @@ pub(super) fn ask(settings: &StageSettings, prompt: &Prompt, folder: &Path, budg
     };
     let status = ended.status;
     if !status.success() {
-        let said = clean(&ended.stderr, None);
+        let said = clean(whole_lines(&ended.stderr), None);
         let said = if said.is_empty() { "and said nothing".to_owned() } else { format!("and said: {said}") };
         return Err(Error::Refused(format!("{program} ended with {} {said}", words(status))));
     }
@@ -66,4 +66,11 @@ fn words(status: ExitStatus) -> String {
         Some(code) => format!("exit code {code}"),
         None => status.to_string(),
     }
+}
+
+/// The end of a text without the line that may have been cut in front, so that no half of a secret stays.
+fn whole_lines(end: &str) -> &str {
+    /// Shorter than what is kept: it is whole.
+    const WHOLE: usize = 4_000;
+    if end.len() < WHOLE { end } else { end.split_once('\n').map_or("", |(_, rest)| rest) }
 }

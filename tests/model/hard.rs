@@ -4,7 +4,7 @@ use git_memory::config::Model;
 use serde_json::json;
 
 use crate::common::{Sandbox, files};
-use crate::stand_in::{Answer, KEY, SHAPES, StandIn, good, json_answer, says};
+use crate::stand_in::{Answer, KEY, SHAPES, StandIn, good, json_answer};
 
 /// A wiki whose user set a model on this server, with the key in a variable of their own.
 fn wiki(shape: &str, url: &str) -> Sandbox {
@@ -19,7 +19,7 @@ fn wiki(shape: &str, url: &str) -> Sandbox {
     sandbox
 }
 
-/// Runs `model test` in both forms; all that was printed and all that now stands in a file anywhere.
+/// Runs `model test` in both forms and the doctor; what they printed. The key is in none of it, nor in any file.
 fn everything(sandbox: &Sandbox, code: i32) -> String {
     let mut all = String::new();
     for args in [&["model", "test"] as &[&str], &["model", "test", "--json"], &["doctor", "--model"]] {
@@ -31,11 +31,16 @@ fn everything(sandbox: &Sandbox, code: i32) -> String {
         all += &String::from_utf8_lossy(&output.stdout);
         all += &String::from_utf8_lossy(&output.stderr);
     }
-    let git = sandbox.git_files();
-    for (path, bytes) in git.into_iter().chain(files(&sandbox.root())) {
-        all += &format!("{}: {}\n", path.display(), String::from_utf8_lossy(&bytes));
-    }
+    assert!(!all.contains(KEY), "{all}");
+    everything_else(sandbox);
     all
+}
+
+/// No file has the key in it.
+fn everything_else(sandbox: &Sandbox) {
+    for (path, bytes) in sandbox.git_files().into_iter().chain(files(&sandbox.root())) {
+        assert!(!String::from_utf8_lossy(&bytes).contains(KEY), "{}", path.display());
+    }
 }
 
 #[test]
@@ -45,7 +50,7 @@ fn the_key_stands_in_one_header_and_nowhere_else() {
     {
         let server = StandIn::new(vec![good(shape)]);
         let sandbox = wiki(shape, &server.url());
-        assert!(!everything(&sandbox, 0).contains(KEY), "{shape}");
+        everything(&sandbox, 0);
         let sent = server.requests();
         assert_eq!(sent[0].header(header), Some(value.as_str()));
         assert_eq!(sent[0].raw.matches(KEY).count(), 1, "{}", sent[0].raw);
@@ -59,12 +64,37 @@ fn a_server_that_repeats_the_key_does_not_make_us_tell_it() {
             let echo = json!({"error": {"message": format!("what is {KEY}? \u{1b}[2J"), "type": "x"}});
             let server = StandIn::new(vec![json_answer(status, &echo)]);
             let all = everything(&wiki(shape, &server.url()), 1);
-            assert!(!all.contains(KEY) && !all.contains('\u{1b}'), "{shape} {status}");
-            assert!(all.contains(&status.to_string()));
+            assert!(all.contains(&status.to_string()) && !all.contains('\u{1b}'), "{shape} {status}: {all}");
         }
         let page = format!("<title>{KEY}</title>").into_bytes();
         let server = StandIn::new(vec![Answer::Whole(200, Vec::new(), page)]);
-        assert!(!everything(&wiki(shape, &server.url()), 1).contains(KEY));
+        everything(&wiki(shape, &server.url()), 1);
+    }
+}
+
+#[test]
+fn a_run_leaves_no_key_in_its_record_nor_in_any_object() {
+    for status in [200, 400, 401, 403, 500] {
+        let echo = json!({"error": {"message": format!("what is {KEY}?")}, "choices": [], "model": KEY});
+        let server = StandIn::new(vec![json_answer(status, &echo)]);
+        let sandbox = wiki("openai", &server.url());
+        let recorded = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/sessions");
+        sandbox.run(&["capture", "-q", recorded.to_str().expect("a path")]);
+        for setting in ["memory.improve.minObservations", "memory.improve.minSessionDurationSecs"] {
+            sandbox.git(&["config", setting, "1"]);
+        }
+        sandbox.git(&["config", "memory.improve.includeRawFallback", "true"]);
+        let session = sandbox.json(&["session", "list"])["sessions"][0]["id"].as_str().expect("an id").to_owned();
+        let output = sandbox.memory(&["improve", "--session", &session]).output().expect("the binary starts");
+        let said = [output.stdout, output.stderr].concat();
+        let shown = sandbox.run(&["run", "list", "--json"]);
+        assert!(server.count() > 0, "{status}: {}", String::from_utf8_lossy(&said));
+        let objects = sandbox.git(&["cat-file", "--batch", "--batch-all-objects"]);
+        assert!(objects.contains("prompt_sha256"), "the record of the run is among them");
+        for text in [String::from_utf8_lossy(&said).into_owned(), shown, objects] {
+            assert!(!text.contains(KEY), "{status}");
+        }
+        everything_else(&sandbox);
     }
 }
 
@@ -88,12 +118,13 @@ fn a_refused_key_ends_it_at_once_and_names_the_variable() {
 fn redirects_are_not_followed_wherever_they_lead() {
     for shape in SHAPES {
         let other = StandIn::new(vec![good(shape)]);
+        let sandbox = wiki(shape, "");
         for status in [301, 302, 303, 307, 308] {
             for to in
                 [format!("{}/elsewhere", other.url()), "/v1/elsewhere".to_owned(), format!("http://{KEY}.example")]
             {
                 let server = StandIn::new(vec![Answer::Whole(status, vec![("location".into(), to)], Vec::new())]);
-                let sandbox = wiki(shape, &server.url());
+                sandbox.git(&["config", "memory.model.baseUrl", &server.url()]);
                 let (text, _) = sandbox.fails(1, &["model", "test"]);
                 assert!(text.contains("redirects are not followed") && !text.contains(KEY), "{text}");
                 assert_eq!(server.count(), 1, "{shape} {status}");
@@ -128,7 +159,7 @@ fn settings_that_would_give_the_key_away_end_with_78() {
 
 #[test]
 fn a_proxy_is_not_asked_for_what_is_on_this_machine() {
-    let proxy = StandIn::new(vec![json_answer(200, &says("openai", "{\"ok\":false}"))]);
+    let proxy = StandIn::new(vec![json_answer(502, &json!({}))]);
     let server = StandIn::new(vec![good("openai")]);
     let mut sandbox = wiki("openai", &server.url());
     for name in ["http_proxy", "HTTP_PROXY", "ALL_PROXY", "all_proxy"] {
@@ -136,12 +167,13 @@ fn a_proxy_is_not_asked_for_what_is_on_this_machine() {
     }
     sandbox.run(&["model", "test"]);
     assert_eq!((proxy.count(), server.count()), (0, 1));
-    // And is asked for the rest. That host has no key: what goes over this wire is readable.
+    // And is asked for the rest: for a way through to it.
     sandbox.git(&["config", "memory.model.baseUrl", "http://models.example/v1"]);
     sandbox.git(&["config", "memory.model.apiKeyEnv", "NOT_SET_ANYWHERE"]);
-    sandbox.run(&["model", "test"]);
+    sandbox.memory(&["model", "test"]).output().expect("the binary starts");
     assert_eq!(server.count(), 1);
-    assert!(proxy.count() > 0 && proxy.requests()[0].raw.contains("models.example"), "{:?}", proxy.requests());
+    let asked = proxy.requests();
+    assert!(asked.first().is_some_and(|asked| asked.line.starts_with("CONNECT models.example:80 ")), "{asked:?}");
 }
 
 #[test]

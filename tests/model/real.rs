@@ -23,8 +23,8 @@ impl Drop for Llm {
 fn python() -> Option<PathBuf> {
     let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
     let target = target.unwrap_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("target"));
-    let python = target.join("tools/llm/bin/python");
-    python.exists().then_some(python)
+    let folder = target.join("tools/llm");
+    folder.join("ready").exists().then(|| folder.join("bin/python"))
 }
 
 fn start() -> Option<Llm> {

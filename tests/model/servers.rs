@@ -92,7 +92,7 @@ fn a_reply_of_two_megabytes_is_read_and_a_much_larger_one_is_refused() {
         assert_eq!((error.code(), server.count()), ("bad_reply", 1), "{error}");
         // Small on the wire, and the same when unpacked.
         let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
-        packed.write_all(&vec![b' '; 64 << 20]).unwrap();
+        packed.write_all(&vec![b' '; 12 << 20]).unwrap();
         let bomb = Answer::Whole(200, vec![("content-encoding".into(), "gzip".into())], packed.finish().unwrap());
         let server = StandIn::new(vec![bomb]);
         assert_eq!(ask(&settings(shape, &server.url())).unwrap_err().code(), "bad_reply");
@@ -142,13 +142,14 @@ fn what_keeps_failing_is_told_as_what_it_is() {
 
 #[test]
 fn the_pause_that_a_server_asks_for_is_kept() {
-    let date = (jiff::Timestamp::now() + Duration::from_secs(3)).strftime("%a, %d %b %Y %H:%M:%S GMT").to_string();
-    for (value, least) in [("1", Duration::from_secs(1)), (date.as_str(), Duration::from_millis(1_500))] {
-        let server = StandIn::new(vec![with_header(429, "retry-after", value), good("openai")]);
+    for (is_date, least) in [(false, 1_000), (true, 1_500)] {
+        let then = jiff::Timestamp::now() + Duration::from_secs(3);
+        let value = if is_date { then.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string() } else { "1".to_owned() };
+        let server = StandIn::new(vec![with_header(429, "retry-after", &value), good("openai")]);
         ask(&settings("openai", &server.url())).unwrap();
         let sent = server.requests();
         let pause = sent[1].at - sent[0].at;
-        assert!(pause >= least && pause < Duration::from_secs(6), "{value}: {pause:?}");
+        assert!(pause >= Duration::from_millis(least) && pause < Duration::from_secs(6), "{value}: {pause:?}");
     }
 }
 
@@ -212,7 +213,7 @@ fn replies_that_are_cut_withheld_or_declined_are_no_replies() {
     for (shape, value, code, word) in [
         ("openai", cut("length"), "bad_reply", "model.max_output_tokens"),
         ("openai", cut("content_filter"), "refused", "filter"),
-        ("openai", declined, "refused", "I cannot\\x1b[31m help"),
+        ("openai", declined, "refused", "declines: I cannot help"),
         ("anthropic", stopped, "bad_reply", "model.max_output_tokens"),
         ("anthropic", refused, "refused", "declines"),
     ] {
