@@ -653,6 +653,29 @@ fn a_model_that_cannot_be_reached_uses_no_attempt() {
     assert_eq!(asked(&log), once([1]));
 }
 
+#[test]
+fn a_spent_budget_ends_the_run_and_lets_the_rest_go() {
+    let mut sandbox = wiki();
+    let log = model(&sandbox);
+    sandbox.git(&["config", "memory.model.dailyCalls", "1"]);
+    let files: Vec<String> = (1..=3).map(|n| session(&sandbox, n)).collect();
+    sandbox.run(&["capture", &files[0], &files[1], &files[2]]);
+    sandbox.git(&["config", "memory.scheduler.maxSessionsPerTick", "3"]);
+    let (run, said) = tick_fails(&sandbox);
+    assert_eq!(run["state"], "budget_exhausted", "{run}");
+    assert!(said.contains("budget"), "{said}");
+    let outcomes = run["outcomes"].as_array().expect("outcomes");
+    let words: Vec<&str> = outcomes.iter().map(|one| one["outcome"].as_str().expect("a word")).collect();
+    assert_eq!(words, ["done", "unavailable", "let_go"]);
+    assert_eq!(asked(&log), once([1]));
+    assert!(sandbox.json(&["status"])["runs"].to_string().contains("budget_exhausted"));
+    // The next day the rest comes, with all its attempts.
+    sandbox.now = Some("2026-04-02T00:00:00Z".into());
+    let (next, _) = tick_fails(&sandbox);
+    assert_eq!(selected(&next), [id(2), id(3)], "{next}");
+    assert_eq!(asked(&log), once([1, 2]));
+}
+
 // ── what a killed run leaves ──
 
 #[test]
