@@ -4,7 +4,9 @@ use std::io::Write;
 
 use super::{Cell, CliError, Context, Exit, Meaning, Result, Table, shown, shown_lines};
 use crate::feedback::spool;
-use crate::improve::run::{RunState, plural};
+use crate::improve::plan::PlanError;
+use crate::improve::run::{Judged, RunState, plural};
+use crate::improve::select::PageLane;
 use crate::improve::{self, Request, Run, Trigger};
 use crate::ledger::queue;
 use crate::proposal::materialize;
@@ -30,6 +32,18 @@ pub struct Args {
     #[arg(long, value_name = "N")]
     max_sessions: Option<usize>,
 
+    /// Look at this page, whatever was said of it, and at nothing else; may be given more than once
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["session", "all", "max_sessions"])]
+    page: Vec<String>,
+
+    /// With --page: in this lane only
+    #[arg(long, value_name = "LANE", value_enum, requires = "page")]
+    lane: Option<PageLane>,
+
+    /// Look at this many pages at most in each lane, those that were judged last
+    #[arg(long, value_name = "N")]
+    max_pages: Option<usize>,
+
     /// Say what would be looked at and why; write nothing at all
     #[arg(long)]
     dry_run: bool,
@@ -49,11 +63,15 @@ pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
     if let Some(scope) = &ctx.scope {
         wiki.scope(Some(scope))?;
     }
+    let by_name = !args.page.is_empty();
     let request = Request {
         trigger: Trigger::Manual,
         sessions: args.session,
         all: args.all,
         max_sessions: args.max_sessions,
+        pages: args.page,
+        lane: args.lane,
+        max_pages: args.max_pages,
         scope: ctx.scope.clone(),
     };
     if args.print_prompt {
@@ -79,11 +97,28 @@ pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
         other => other?,
     };
     super::proposal::materialize(ctx);
+    if by_name && run.plan.selected.is_empty() {
+        let gates = run.plan.gates.iter().map(|gate| {
+            let lane = gate.lane.as_deref().unwrap_or_default();
+            format!("{lane}: {} ({})", gate.reason, gate.name.replace('_', " "))
+        });
+        let why = gates.collect::<Vec<_>>().join("; ");
+        return Err(CliError::refused("nothing_selected", format!("none of these pages can be looked at: {why}")));
+    }
     let nothing_left = !run.refused.is_empty() && run.proposals.is_empty();
     if ctx.json {
         ctx.print_json("run", &run)?;
     } else {
         report(ctx, &run)?;
+    }
+    let has_failed = |judged: &&Judged| matches!(judged.outcome.as_str(), "failed" | "unavailable");
+    if run.proposals.is_empty()
+        && !run.judged.is_empty()
+        && let Some(failed) = run.judged.iter().find(has_failed)
+    {
+        let what = format!("{} could not look at {}: {}", failed.lane, failed.page, failed.reason);
+        return Err(CliError::refused("lane_failed", what)
+            .hint(format!("`git memory run show {}` has the calls and what came of each", run.id)));
     }
     if nothing_left {
         return Err(CliError::refused(
@@ -153,10 +188,15 @@ fn plan(ctx: &Context, run: &Run) -> Result<()> {
         writeln!(out, "passed over {}: {}", shown(&skip.session), skip.reason.replace('_', " "))?;
     }
     for gate in &plan.gates {
-        writeln!(out, "left out {} ({}): {}", gate.removed, gate.name.replace('_', " "), gate.reason)?;
+        let lane = gate.lane.as_ref().map(|lane| format!(" by {lane}")).unwrap_or_default();
+        writeln!(out, "left out {}{lane} ({}): {}", gate.removed, gate.name.replace('_', " "), gate.reason)?;
     }
     for lane in &plan.lanes {
-        writeln!(out, "lane {} by {}", lane.name, shown(&lane.provider))?;
+        match (&lane.unavailable, lane.enabled) {
+            (_, false) => {}
+            (Some(why), true) => writeln!(out, "lane {} does not run: {why}", lane.name)?,
+            (None, true) => writeln!(out, "lane {} by {}", lane.name, shown(&lane.provider))?,
+        }
     }
     writeln!(out, "nothing was written")?;
     out.finish()
@@ -164,7 +204,7 @@ fn plan(ctx: &Context, run: &Run) -> Result<()> {
 
 fn report(ctx: &Context, run: &Run) -> Result<()> {
     let mut out = ctx.out();
-    if run.calls.is_empty() && run.skipped.is_empty() && run.proposals.is_empty() {
+    if run.plan.selected.is_empty() && run.skipped.is_empty() && run.proposals.is_empty() {
         writeln!(out, "nothing to review: no session that no run has looked at")?;
         return out.finish();
     }
@@ -192,6 +232,11 @@ fn report(ctx: &Context, run: &Run) -> Result<()> {
     for skip in &run.skipped {
         writeln!(out, "passed over {}: {}", shown(&skip.session), skip.reason.replace('_', " "))?;
     }
+    for judged in &run.judged {
+        let page = ctx.paint(Meaning::Place, shown(&judged.page));
+        let outcome = if judged.outcome == "done" { String::new() } else { format!("{}: ", judged.outcome) };
+        writeln!(out, "{} leaves {page} as it is: {outcome}{}", judged.lane, shown(&judged.reason))?;
+    }
     out.finish()?;
     let waiting = run.count(&["staged", "reopened"]);
     if waiting > 0 {
@@ -210,8 +255,16 @@ pub(super) fn worker_pass(wiki: &Wiki, _queued: &[queue::Queued]) -> Result<(), 
     if !scheduler.enabled || scheduler.interval_secs == 0 {
         return Ok(());
     }
-    let request =
-        Request { trigger: Trigger::PostCommit, sessions: Vec::new(), all: false, max_sessions: None, scope: None };
+    let request = Request {
+        trigger: Trigger::PostCommit,
+        sessions: Vec::new(),
+        all: false,
+        max_sessions: None,
+        pages: Vec::new(),
+        lane: None,
+        max_pages: None,
+        scope: None,
+    };
     let run = improve::run_locked(&mut wiki.clone(), &request).map_err(|error| error.to_string())?;
     materialize::refresh(wiki)?;
     match run.state {
@@ -225,9 +278,15 @@ impl From<improve::Error> for CliError {
         match error {
             improve::Error::Git(error) => error.into(),
             improve::Error::Proposal(error) => error.into(),
-            improve::Error::Plan(error) => {
-                CliError::refused("unknown_session", error.to_string()).hint("`git memory session list` shows the ids")
-            }
+            improve::Error::Plan(error) => match error {
+                PlanError::Git(error) => error.into(),
+                PlanError::NoSession(_) => CliError::refused("unknown_session", error.to_string())
+                    .hint("`git memory session list` shows the ids"),
+                PlanError::NoPage(_) => CliError::refused("unknown_page", error.to_string())
+                    .hint("name a page of the wiki by its path or its file name"),
+                PlanError::NoModel(_) => CliError::new(Exit::Config, "no_model", error.to_string())
+                    .hint("set `model.provider`, in your own settings or with `git config`"),
+            },
             improve::Error::Locked(_) => CliError::new(Exit::Busy, "busy", error.to_string())
                 .hint("try again when it has ended, or give --skip-if-locked"),
             improve::Error::Journal(_) => CliError::fatal("io", error.to_string()),

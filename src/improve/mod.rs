@@ -12,6 +12,7 @@ mod preflight;
 pub mod print;
 pub mod prompts;
 pub mod run;
+pub mod select;
 
 pub use pipeline::{Error, dry_run, run, run_locked};
 pub use plan::Request;

@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use super::gates;
 use super::journal::Journal;
-use super::lanes::{self, Bench, End};
+use super::lanes::{self, Bench, End, Found};
 use super::plan::{self, Plan, PlanError, Request, Selected};
-use super::run::{Call, Made, Run, RunState, Skip, Trigger, folder};
-use crate::feedback::spool;
+use super::run::{Call, Judged, Made, Run, RunState, Skip, Trigger, folder, plural};
+use crate::feedback::{heard, spool};
 use crate::git::{self, Lock, Locked, Person, fault};
 use crate::ledger::{self, Append, Cache, Event, EventKind};
 use crate::model::Models;
@@ -89,6 +89,8 @@ pub fn run_locked(wiki: &mut Wiki, request: &Request) -> Result<Run, Error> {
     tidy(wiki)?;
     let state = ledger::load(&wiki.repo, Cache::Use)?;
     let sessions = session::list(&wiki.repo)?;
+    // A plan writes no cache; what it will read is kept up to date here.
+    heard::load(&wiki.repo, Cache::Use)?;
     let plan = plan::plan(wiki, &state, &sessions, request, ledger::now())?;
     let mut run = begin(wiki, request, plan, RunState::Running);
     run.skipped = run.plan.skipped.clone();
@@ -129,7 +131,8 @@ fn work(wiki: &mut Wiki, run: &mut Run, sessions: &[session::Stored], journal: &
     let bench = Bench { wiki, models: &models, sessions, view: &desk.view, state: &state, trigger: run.trigger };
     for selected in run.plan.selected.clone() {
         let Some(mut found) = lanes::work(&bench, &selected)? else { continue };
-        let mut event = ended(run, &selected, &found.end).with("input", found.input.take());
+        run.judged.extend(judged(&selected, &found));
+        let mut event = ended(run, &selected, &found).with("input", found.input.take());
         if let (End::Skipped(why), Some(session)) = (&found.end, &selected.session) {
             run.skipped.push(Skip { session: session.clone(), reason: why.clone() });
         }
@@ -140,6 +143,9 @@ fn work(wiki: &mut Wiki, run: &mut Run, sessions: &[session::Stored], journal: &
         run.responses.append(&mut found.responses);
         for cited in found.cited {
             desktop.cite(cited);
+        }
+        for words in found.words {
+            desktop.cite_words(words);
         }
         let scope = wiki.scopes.named(&selected.scope).map_err(|error| Error::Settings(error.to_string()))?;
         let actor = format!("{AUTO_IMPROVE} ({by})");
@@ -225,14 +231,24 @@ fn model_of(calls: &[Call]) -> String {
 }
 
 /// The event that lets go what was claimed, with how it ended.
-fn ended(run: &Run, selected: &Selected, end: &End) -> Event {
-    let (outcome, why) = match end {
-        End::Done => ("done", None),
+fn ended(run: &Run, selected: &Selected, found: &Found) -> Event {
+    let (outcome, why) = outcome(found);
+    released(run, selected, outcome).with("reason", why)
+}
+
+fn outcome(found: &Found) -> (&'static str, Option<&str>) {
+    match &found.end {
+        End::Done => ("done", found.judged.as_deref()),
         End::Skipped(why) => ("skipped", Some(why)),
         End::Failed(why) => ("failed", Some(why)),
         End::Unavailable(why) | End::BudgetExhausted(why) => ("unavailable", Some(why)),
-    };
-    released(run, selected, outcome).with("reason", why.map(String::as_str))
+    }
+}
+
+/// What the record says of a page for which nothing is proposed.
+fn judged(selected: &Selected, found: &Found) -> Option<Judged> {
+    let (page, (outcome, Some(why))) = (selected.page.clone()?, outcome(found)) else { return None };
+    Some(Judged { page, lane: selected.lane.clone(), outcome: outcome.to_owned(), reason: why.to_owned() })
 }
 
 /// What later reviews hear of a refusal: those that are about what a candidate says.
@@ -373,8 +389,11 @@ fn recover(wiki: &Wiki) -> Result<(), Error> {
                         detail: None,
                     })
                     .collect();
-                let done = run.plan.selected.iter().all(|selected| {
-                    state.reviews.get(selected.subject()).is_some_and(|review| review.has_seen(&selected.blob))
+                let done = run.plan.selected.iter().all(|selected| match &selected.page {
+                    Some(page) => state
+                        .looked(page, &selected.lane)
+                        .is_some_and(|looked| looked.leased_until.is_none() && looked.has_seen(&selected.blob)),
+                    None => state.reviews.get(selected.subject()).is_some_and(|review| review.has_seen(&selected.blob)),
                 });
                 run.state = if done { RunState::Staged } else { RunState::Abandoned };
                 if !done {
@@ -435,6 +454,7 @@ fn begin(wiki: &Wiki, request: &Request, plan: Plan, state: RunState) -> Run {
         input_hash: String::new(),
         rejected_candidates: Vec::new(),
         skipped: Vec::new(),
+        judged: Vec::new(),
         waiting: Vec::new(),
         error: None,
         config: changed_settings(wiki),
@@ -483,7 +503,13 @@ fn claim(wiki: &Wiki, run: &Run) -> Result<(), Error> {
     if events.is_empty() {
         return Ok(());
     }
-    let subject = format!("run {} claims {}", run.id, super::run::plural(events.len(), "session"));
+    let pages = run.plan.selected.iter().filter(|selected| selected.page.is_some()).count();
+    let what = match (events.len() - pages, pages) {
+        (sessions, 0) => plural(sessions, "session"),
+        (0, pages) => plural(pages, "page"),
+        (sessions, pages) => format!("{}, {}", plural(sessions, "session"), plural(pages, "page")),
+    };
+    let subject = format!("run {} claims {what}", run.id);
     ledger::append(&wiki.repo, &Append { subject, events, files: Vec::new() }, &[])?;
     Ok(())
 }

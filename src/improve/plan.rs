@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::preflight::preflight;
 use super::run::{Skip, Trigger};
+use super::select::{self, PageLane};
+use crate::git;
 use crate::ledger::State;
 use crate::model::{Models, Stage};
 use crate::session::Stored;
@@ -23,6 +25,12 @@ pub struct Request {
     pub all: bool,
     /// At most so many.
     pub max_sessions: Option<usize>,
+    /// These pages, and nothing else.
+    pub pages: Vec<String>,
+    /// This lane only; `None`: every lane that works on the pages that are named.
+    pub lane: Option<PageLane>,
+    /// At most so many pages in each lane.
+    pub max_pages: Option<usize>,
     /// This scope only.
     pub scope: Option<String>,
 }
@@ -79,18 +87,23 @@ pub struct Limits {
     pub effective: Option<usize>,
 }
 
-/// What took sessions out.
+/// What took sessions or pages out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Gate {
-    /// `seen`, `watermark`, `too_young`, `claimed`, `parked`, `limit`.
+    /// `seen`, `watermark`, `too_young`, `claimed`, `parked`, `limit`; for pages also `kind`, `not_retrieved`,
+    /// `no_feedback`, `not_negative`, `fix_accepted`, `superseded`, `flagged_wrong`, `bare_positive`, `protected`,
+    /// `pending`, `rejected`.
     pub name: String,
     /// How many.
     pub removed: usize,
     /// In words.
     pub reason: String,
+    /// The lane that it took pages from; `None`: it took out sessions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lane: Option<String>,
 }
 
-/// One session that will be looked at.
+/// One session or page that will be looked at.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Selected {
     /// The session, in the review lane.
@@ -103,7 +116,7 @@ pub struct Selected {
     pub scope: String,
     /// The lane.
     pub lane: String,
-    /// `named`, `newest_unseen`, `unseen`, `grown`.
+    /// `named`, `newest_unseen`, `unseen`, `grown`, `negative_feedback`, `feedback`.
     pub reason: String,
     /// The blob of the session's observations, or of the page.
     pub blob: String,
@@ -119,12 +132,18 @@ impl Selected {
 /// One lane and who works in it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Lane {
-    /// `review`.
+    /// `review`, `reflect`, `distill`.
     pub name: String,
     /// Whether it runs.
     pub enabled: bool,
     /// Who reviews.
     pub provider: String,
+    /// The model that is asked, where one is named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Why it cannot run although it is meant to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unavailable: Option<String>,
 }
 
 /// Why a plan cannot be made.
@@ -133,6 +152,15 @@ pub enum PlanError {
     /// A session that was named and is not captured.
     #[error("no captured session `{0}`")]
     NoSession(String),
+    /// A page that was named and is none, or several.
+    #[error("{0}")]
+    NoPage(String),
+    /// A page was named, and nobody can look at it.
+    #[error("no model is set for {0}")]
+    NoModel(String),
+    /// Git's trouble.
+    #[error(transparent)]
+    Git(#[from] git::Error),
 }
 
 /// Plans a run. Reads; writes nothing.
@@ -147,8 +175,11 @@ pub fn plan(
     let has_model = Models::new(&settings.model, wiki.repo.memory_dir()).has(Stage::Review);
     let in_scope: Vec<&Stored> = sessions
         .iter()
+        // Where pages are named, nothing else is looked at.
+        .filter(|_| request.pages.is_empty())
         .filter(|stored| request.scope.as_ref().is_none_or(|scope| *scope == stored.meta.scope))
         .collect();
+    let mut pages = select::pages(wiki, state, request, &select::DEFAULT, now)?;
     let mut gates = Vec::new();
     let mut skipped = Vec::new();
     let mut picked: Vec<(&Stored, &'static str)> = Vec::new();
@@ -226,6 +257,7 @@ pub fn plan(
     let stage = (!request.trigger.is_asked()).then_some(settings.scheduler.max_sessions_per_tick);
     let limits = Limits { cli: request.max_sessions, stage, effective: request.max_sessions.or(stage) };
     limit(&mut picked, &limits, request, &mut gates);
+    gates.append(&mut pages.gates);
     Ok(Plan {
         mode: request.trigger,
         snapshot: Snapshot { branch: wiki.branch_name().to_owned(), commit: wiki.tip.map(|tip| tip.to_string()) },
@@ -242,9 +274,18 @@ pub fn plan(
                 reason: reason.to_owned(),
                 blob: blob(stored),
             })
+            .chain(pages.selected)
             .collect(),
         skipped,
-        lanes: vec![Lane { name: "review".into(), enabled: true, provider: settings.model.provider.clone() }],
+        lanes: std::iter::once(Lane {
+            name: "review".into(),
+            enabled: request.pages.is_empty(),
+            provider: settings.model.provider.clone(),
+            model: None,
+            unavailable: None,
+        })
+        .chain(pages.lanes)
+        .collect(),
     })
 }
 
@@ -272,7 +313,7 @@ fn blob(stored: &Stored) -> String {
 }
 
 fn gate(name: &str, removed: usize, reason: &str) -> Gate {
-    Gate { name: name.to_owned(), removed, reason: reason.to_owned() }
+    Gate { name: name.to_owned(), removed, reason: reason.to_owned(), lane: None }
 }
 
 fn unique_prefix<'s, 'l>(sessions: &'l [&'s Stored], prefix: &str) -> Option<&'l &'s Stored> {

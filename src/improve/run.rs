@@ -85,6 +85,20 @@ pub struct Skip {
     pub reason: String,
 }
 
+/// A page that a lane was to look at and proposes nothing for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Judged {
+    /// The page.
+    pub page: String,
+    /// The lane.
+    pub lane: String,
+    /// `done`: it was looked at and may stay; `skipped`: nothing has changed since the last look; `failed` and
+    /// `unavailable`: there was no answer that could be used.
+    pub outcome: String,
+    /// Why, in words.
+    pub reason: String,
+}
+
 /// One call of a model, or the built-in reviewer's look at one session.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Call {
@@ -235,6 +249,9 @@ pub struct Run {
     pub rejected_candidates: Vec<RejectedCandidate>,
     /// Sessions that were passed over.
     pub skipped: Vec<Skip>,
+    /// Pages that a lane was to look at and proposes nothing for.
+    #[serde(default)]
+    pub judged: Vec<Judged>,
     /// What was asked for and not done by itself.
     #[serde(default)]
     pub downgrades: Vec<Downgrade>,
@@ -263,16 +280,32 @@ impl Run {
 
     /// The lanes' calls that brought nothing, with why. A judge that does not answer fails nothing.
     pub fn failed_calls(&self) -> impl Iterator<Item = (&Call, &str)> {
+        // A reply that was sent back and came again whole is no failure.
+        let mended = |number: usize, call: &Call| {
+            let same = |later: &&Call| later.stage == call.stage && later.subject() == call.subject();
+            self.calls[number + 1..].iter().filter(same).any(|later| later.error.is_none())
+        };
         self.calls
             .iter()
-            .filter(|call| !matches!(call.stage.as_str(), "judge" | "retrieval"))
-            .filter_map(|call| Some((call, call.error.as_deref()?)))
+            .enumerate()
+            .filter(|(_, call)| !matches!(call.stage.as_str(), "judge" | "retrieval"))
+            .filter(move |(number, call)| call.error.is_some() && !mended(*number, call))
+            .filter_map(|(_, call)| Some((call, call.error.as_deref()?)))
     }
 
     /// One line: `review: 1 session, 2 proposals, 1 refused`.
     pub fn summary(&self) -> String {
-        let sessions: BTreeSet<&str> = self.calls.iter().filter_map(|call| call.session.as_deref()).collect();
-        let mut parts = vec![plural(sessions.len(), "session")];
+        let distinct = |subject: fn(&Call) -> Option<&String>| {
+            self.calls.iter().filter_map(subject).collect::<BTreeSet<_>>().len()
+        };
+        let (sessions, pages) = (distinct(|call| call.session.as_ref()), distinct(|call| call.page.as_ref()));
+        let mut parts = Vec::new();
+        if sessions > 0 || pages == 0 {
+            parts.push(plural(sessions, "session"));
+        }
+        if pages > 0 {
+            parts.push(plural(pages, "page"));
+        }
         parts.push(plural(self.count(&["staged", "reopened", "accepted"]), "proposal"));
         let mut add = |count: usize, word: &str| {
             if count > 0 {
@@ -283,7 +316,10 @@ impl Run {
         add(self.count(&["held"]), "held back");
         add(self.refused.len(), "refused");
         add(self.skipped.len(), "skipped");
-        format!("review: {}", parts.join(", "))
+        let mut lanes: Vec<&str> = self.plan.selected.iter().map(|selected| selected.lane.as_str()).collect();
+        lanes.dedup();
+        let lanes = if lanes.is_empty() { "review".to_owned() } else { lanes.join(", ") };
+        format!("{lanes}: {}", parts.join(", "))
     }
 
     /// REPORT.md.
@@ -345,6 +381,13 @@ impl Run {
         section(
             "Skipped",
             self.skipped.iter().map(|skip| format!("* `{}`: {}", cell(&skip.session), skip.reason)).collect(),
+        );
+        section(
+            "Judged",
+            self.judged
+                .iter()
+                .map(|judged| format!("* `{}` in {}: {}", cell(&judged.page), judged.lane, cell(&judged.reason)))
+                .collect(),
         );
         if let Some(error) = &self.error {
             text.push_str(&format!("## Failed\n\n{}\n", cell(error)));

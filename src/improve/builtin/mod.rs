@@ -15,7 +15,7 @@ mod instruction;
 mod judge;
 mod lexicon;
 mod procedure;
-mod sentences;
+pub(in crate::improve) mod sentences;
 mod standing;
 
 use std::collections::HashSet;

@@ -73,7 +73,16 @@ impl Tool for Improve {
             return Err(Error::Arguments(format!("{}: `max_sessions` is at least 1", Self::NAME)));
         }
         let sessions = input.session_id.into_iter().collect();
-        let request = Request { trigger: Trigger::Agent, sessions, all: false, max_sessions, scope };
+        let request = Request {
+            trigger: Trigger::Agent,
+            sessions,
+            all: false,
+            max_sessions,
+            pages: Vec::new(),
+            lane: None,
+            max_pages: None,
+            scope,
+        };
         let run = improve::run(&mut wiki, &request)?;
         let stale = materialize::refresh(&wiki).err();
         let failed = run.proposals.is_empty() && !run.refused.is_empty() || run.failed_calls().next().is_some();
@@ -101,7 +110,7 @@ impl From<Run> for Output {
 }
 
 fn text(run: &Run) -> String {
-    if run.calls.is_empty() && run.skipped.is_empty() && run.proposals.is_empty() {
+    if run.plan.selected.is_empty() && run.skipped.is_empty() && run.proposals.is_empty() {
         return "nothing to review: no session that no run has looked at".to_owned();
     }
     let made = run.proposals.iter().map(|made| format!("{} {} {}: {}", made.id, made.outcome, made.path, made.title));
