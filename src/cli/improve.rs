@@ -5,7 +5,7 @@ use std::io::Write;
 use super::{Cell, CliError, Context, Exit, Meaning, Result, Table, shown, shown_lines};
 use crate::feedback::spool;
 use crate::improve::plan::PlanError;
-use crate::improve::run::{Judged, RunState, plural};
+use crate::improve::run::{RunState, plural};
 use crate::improve::select::PageLane;
 use crate::improve::{self, Request, Run, Trigger};
 use crate::ledger::queue;
@@ -105,35 +105,31 @@ pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
         let why = gates.collect::<Vec<_>>().join("; ");
         return Err(CliError::refused("nothing_selected", format!("none of these pages can be looked at: {why}")));
     }
-    let nothing_left = !run.refused.is_empty() && run.proposals.is_empty();
+    let failure = failure(&run);
     if ctx.json {
+        // One object says it all: the run.
         ctx.print_json("run", &run)?;
-    } else {
-        report(ctx, &run)?;
+        return Ok(if failure.is_some() { Exit::Refused } else { Exit::Done });
     }
-    let has_failed = |judged: &&Judged| matches!(judged.outcome.as_str(), "failed" | "unavailable");
-    if run.proposals.is_empty()
-        && !run.judged.is_empty()
-        && let Some(failed) = run.judged.iter().find(has_failed)
-    {
+    report(ctx, &run)?;
+    failure.map_or(Ok(Exit::Done), Err)
+}
+
+/// Why a run that went through is no success: a lane could not look at something, or nothing passed the checks.
+fn failure(run: &Run) -> Option<CliError> {
+    let hint = format!("`git memory run show {}` says why", run.id);
+    if let Some(failed) = run.judged.iter().find(|judged| matches!(judged.outcome.as_str(), "failed" | "unavailable")) {
         let what = format!("{} could not look at {}: {}", failed.lane, failed.page, failed.reason);
-        return Err(CliError::refused("lane_failed", what)
-            .hint(format!("`git memory run show {}` has the calls and what came of each", run.id)));
+        return Some(CliError::refused("lane_failed", what).hint(hint));
     }
-    if nothing_left {
-        return Err(CliError::refused(
-            "all_refused",
-            format!("every candidate was refused ({})", plural(run.refused.len(), "candidate")),
-        )
-        .hint(format!("`git memory run show {}` says why", run.id)));
+    if !run.refused.is_empty() && run.proposals.is_empty() {
+        let what = format!("every candidate was refused ({})", plural(run.refused.len(), "candidate"));
+        return Some(CliError::refused("all_refused", what).hint(hint));
     }
-    if let Some((call, why)) = run.failed_calls().next() {
+    run.failed_calls().next().map(|(call, why)| {
         let what = format!("the review of {} failed: {}", shown(call.subject()), shown(why));
-        return Err(
-            CliError::refused("review_failed", what).hint(format!("`git memory run show {}` has it all", run.id))
-        );
-    }
-    Ok(Exit::Done)
+        CliError::refused("review_failed", what).hint(hint)
+    })
 }
 
 /// What `--skip-if-locked` prints when it skips.

@@ -117,11 +117,13 @@ fn text(run: &Run) -> String {
     let refused = run.refused.iter().map(|refusal| format!("refused {refusal}"));
     let skipped = run.skipped.iter().map(|skip| format!("passed over {}: {}", skip.session, skip.reason));
     let failed = run.failed_calls().map(|(call, why)| format!("the review of {} failed: {why}", call.subject()));
+    let judged = run.judged.iter().map(|judged| format!("{} left {}: {}", judged.lane, judged.page, judged.reason));
     let lists = [
         failed.take(MOST).collect::<Vec<_>>(),
         made.take(MOST).collect(),
         refused.take(MOST).collect(),
         skipped.take(MOST).collect(),
+        judged.take(MOST).collect(),
     ];
     let lines: Vec<String> = lists.concat().iter().map(|line| shown(line).into_owned()).collect();
     if lines.is_empty() {
