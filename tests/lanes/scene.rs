@@ -110,6 +110,26 @@ impl Scene {
         self.sandbox.json(&args.concat())
     }
 
+    /// Puts an event into the ledger, as another version of the tool would have written it.
+    pub fn forge(&self, event: &Value) {
+        let file = self.sandbox.root().join("event");
+        std::fs::write(&file, format!("{event}\n")).expect("the event");
+        let index = self.sandbox.root().join("index");
+        let git = |args: &[&str]| {
+            let output =
+                self.sandbox.program("git").env("GIT_INDEX_FILE", &index).args(args).output().expect("git starts");
+            assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
+            String::from_utf8_lossy(&output.stdout).trim().to_owned()
+        };
+        git(&["read-tree", "refs/memory/log"]);
+        let blob = git(&["hash-object", "-w", &file.display().to_string()]);
+        let path = format!("events/2026/03/02/{}.jsonl", text(&event["id"]));
+        git(&["update-index", "--add", "--cacheinfo", &format!("100644,{blob},{path}")]);
+        let tree = git(&["write-tree"]);
+        let commit = git(&["commit-tree", &tree, "-p", "refs/memory/log", "-m", "An event"]);
+        git(&["update-ref", "refs/memory/log", &commit]);
+    }
+
     /// Says, with a reason, that a page helped.
     pub fn useful(&self, page: &str) {
         self.sandbox.run(&["feedback", page, "--positive", "--reason", "saved an hour"]);

@@ -153,10 +153,28 @@ fn notes_that_are_wrong_only_praised_or_superseded_are_left_alone() {
     assert!(scene.due().contains(&DISTILL[0].to_owned()), "it was changed since");
     scene.edit("notes/clock.md", "# How we", "---\nsuperseded_by: concepts/ports.md\n---\n# How we");
     assert!(scene.gates("distill").contains(&"superseded 1".to_owned()), "{:?}", scene.gates("distill"));
-    // Feedback of before its blob was told is held against history.
-    let scene = Scene::new();
+}
+
+#[test]
+fn words_of_earlier_versions_are_held_against_history_and_those_of_a_run_never_count() {
+    let mut scene = Scene::new();
+    scene.day(2);
     scene.useful("clock");
+    let said = json!({
+        "v": 1, "id": "01KJPPPPPP0000000000000000", "kind": "feedback", "at": "2026-03-02T11:00:00Z", "scope": "global",
+        "actor": "A <a@b>", "page": "notes/clock.md", "data": {"verdict": "negative", "reason": "it is wrong"},
+    });
+    let mut by_run = said.clone();
+    by_run["id"] = json!("01KJPPPPPP0000000000000001");
+    by_run["run"] = json!("01KJPPPPPP0000000000000002");
+    scene.forge(&by_run);
     assert_eq!(scene.due(), DISTILL);
+    // It does not tell which text it was said of.
+    scene.forge(&said);
+    assert!(scene.gates("distill").contains(&"flagged_wrong 1".to_owned()), "{:?}", scene.gates("distill"));
+    scene.day(3);
+    scene.edit("notes/clock.md", "midnight", "midnight UTC");
+    assert!(scene.due().contains(&DISTILL[0].to_owned()), "it was changed since");
 }
 
 #[test]

@@ -48,7 +48,7 @@ impl Subject {
         let wiki = bench.wiki;
         let path = selected.subject().to_owned();
         let entry = wiki.entry(&path)?;
-        if entry.is_none_or(|entry| entry.oid.to_string() != selected.blob) {
+        if entry.map(|entry| entry.oid.to_string()).as_ref() != Some(&selected.blob) {
             return Ok(None);
         }
         let bytes = wiki.bytes(&path)?.unwrap_or_default();

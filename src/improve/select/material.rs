@@ -129,7 +129,7 @@ impl<'a> Material<'a> {
     /// Whether the page reads otherwise than when this was said of it.
     pub fn changed_since(&self, signal: &Signal, page: &str, blob: Oid) -> git::Result<bool> {
         if let Some(judged) = &signal.blob {
-            return Ok(*judged != blob.to_string());
+            return Ok(Oid::from_hex(judged.as_bytes()).ok() != Some(blob));
         }
         let Some(tip) = self.wiki.tip else { return Ok(false) };
         match self.wiki.repo.as_of(tip, signal.at.as_second())? {

@@ -99,7 +99,7 @@ pub fn pages(
         // What is named is all that is looked at.
         let wanted = match request.pages.is_empty() {
             true => row.is_some() && request.sessions.is_empty(),
-            false => request.lane.map_or(true, |only| only == lane),
+            false => request.lane.is_none_or(|only| only == lane),
         };
         let settings = models.stage(lane.stage());
         let has_model = models.has(lane.stage());
