@@ -6,6 +6,7 @@ use super::{Cell, CliError, Context, Exit, Meaning, Result, Table, shown, shown_
 use crate::feedback::spool;
 use crate::improve::plan::PlanError;
 use crate::improve::run::{RunState, plural};
+use crate::improve::select::PageLane;
 use crate::improve::{self, Request, Run, Trigger, report, strategy, tick};
 use crate::ledger::queue;
 use crate::proposal::materialize;
@@ -42,6 +43,17 @@ pub struct Args {
     /// `session-start` completes what dead runs left and keeps memory.md, and reviews nothing.
     #[arg(long, value_name = "TRIGGER", default_value = "manual")]
     trigger: SetOff,
+    /// Look at this page, whatever was said of it, and at nothing else; may be given more than once
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["session", "all", "max_sessions"])]
+    page: Vec<String>,
+
+    /// With --page: in this lane only
+    #[arg(long, value_name = "LANE", value_enum, requires = "page")]
+    lane: Option<PageLane>,
+
+    /// Look at this many pages at most in each lane, those that were judged last
+    #[arg(long, value_name = "N")]
+    max_pages: Option<usize>,
 
     /// Say what would be looked at and why; write nothing at all
     #[arg(long)]
@@ -88,11 +100,15 @@ pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
             format!("--session and --all are for a person's own runs, not for --trigger {}", trigger.as_str());
         return Err(CliError::refused("not_manual", message).hint("leave --trigger out"));
     }
+    let by_name = !args.page.is_empty();
     let request = Request {
         trigger,
         sessions: args.session,
         all: args.all,
         max_sessions: args.max_sessions,
+        pages: args.page,
+        lane: args.lane,
+        max_pages: args.max_pages,
         scope: ctx.scope.clone(),
         strategy: args.strategy,
     };
@@ -133,7 +149,16 @@ pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
     if let Some(unsent) = &run.unsent {
         ctx.warn(format!("other clones do not know of this run yet: {unsent}"));
     }
+    if by_name && run.plan.selected.is_empty() {
+        let gates = run.plan.gates.iter().map(|gate| {
+            let lane = gate.lane.as_deref().unwrap_or_default();
+            format!("{lane}: {} ({})", gate.reason, gate.name.replace('_', " "))
+        });
+        let why = gates.collect::<Vec<_>>().join("; ");
+        return Err(CliError::refused("nothing_selected", format!("none of these pages can be looked at: {why}")));
+    }
     if ctx.json {
+        // One object says it all: the run.
         ctx.print_json("run", &run)?;
     } else {
         told(ctx, &run)?;
@@ -257,7 +282,8 @@ fn plan(ctx: &Context, run: &Run) -> Result<()> {
         writeln!(out, "passed over {}: {}", shown(&skip.session), skip.reason.replace('_', " "))?;
     }
     for gate in &plan.gates {
-        writeln!(out, "left out {} ({}): {}", gate.removed, gate.name.replace('_', " "), gate.reason)?;
+        let lane = gate.lane.as_ref().map(|lane| format!(" by {lane}")).unwrap_or_default();
+        writeln!(out, "left out {}{lane} ({}): {}", gate.removed, gate.name.replace('_', " "), gate.reason)?;
     }
     for lane in plan.lanes.iter().filter(|lane| lane.enabled) {
         match &lane.unavailable {
@@ -318,6 +344,12 @@ fn told(ctx: &Context, run: &Run) -> Result<()> {
     }
     for (id, reason) in &run.waiting {
         writeln!(out, "{} waits: {}", ctx.paint(Meaning::Id, &id[..id.len().min(8)]), shown(reason))?;
+        for ended in run.ended(&["done", "skipped"]).filter(|ended| ended.lane != "review") {
+            if let Some(reason) = &ended.reason {
+                let page = ctx.paint(Meaning::Place, shown(&ended.subject));
+                writeln!(out, "{} leaves {page} as it is: {}", ended.lane, shown(reason))?;
+            }
+        }
     }
     out.finish()?;
     let waiting = run.count(&["staged", "reopened"]);
@@ -361,10 +393,15 @@ impl From<improve::Error> for CliError {
         match error {
             improve::Error::Git(error) => error.into(),
             improve::Error::Proposal(error) => error.into(),
-            improve::Error::Plan(PlanError::Git(error)) => error.into(),
-            improve::Error::Plan(PlanError::NoSession(_)) => {
-                CliError::refused("unknown_session", error.to_string()).hint("`git memory session list` shows the ids")
-            }
+            improve::Error::Plan(error) => match error {
+                PlanError::Git(error) => error.into(),
+                PlanError::NoSession(_) => CliError::refused("unknown_session", error.to_string())
+                    .hint("`git memory session list` shows the ids"),
+                PlanError::NoPage(_) => CliError::refused("unknown_page", error.to_string())
+                    .hint("name a page of the wiki by its path or its file name"),
+                PlanError::NoModel(_) => CliError::new(Exit::Config, "no_model", error.to_string())
+                    .hint("set `model.provider`, in your own settings or with `git config`"),
+            },
             improve::Error::Locked(_) => CliError::new(Exit::Busy, "busy", error.to_string())
                 .hint("try again when it has ended, or give --skip-if-locked"),
             improve::Error::Journal(_) => CliError::fatal("io", error.to_string()),

@@ -17,7 +17,8 @@ use crate::report::status::{self, LastRun, Status};
 /// `branch`, `commit` (`-` while the branch is unborn), `root`, `repository`, `code` (the code repository, when that
 /// is another one), `scope` (one line for each), `pages`, `pending` (how many), `pending.oldest` (when it was staged),
 /// `pending.needs-person`, `pending.conflicted`, `pending.held`, `pending.lane.NAME`, `sessions`, `sessions.unseen`,
-/// `sessions.parked` (how many), `parked` (one line for each session), `run` (id, state, when it began; newest
+/// `sessions.parked` (how many), `parked` (one line for each session), `parked.page` (lane and page, one line for each),
+/// `run` (id, state, when it began; newest
 /// first), `queued`, `trouble` (one line for each thing that cannot be read or needs a look). Control characters in
 /// values are escaped; with -z they are not, and a NUL ends each line.
 #[derive(Debug, clap::Args)]
@@ -151,6 +152,11 @@ fn screen(ctx: &Context, out: &mut Out, status: &Status) -> Result<()> {
         writeln!(out, "          {}: {}", ctx.paint(Meaning::Warn, words), few(&sessions.parked))?;
     }
 
+    for (n, (page, lane)) in stands.parked_pages.iter().enumerate() {
+        let head = if n == 0 { "Parked" } else { "" };
+        writeln!(out, "{head:<9} {} after failed looks of {lane}", ctx.paint(Meaning::Warn, shown(page)))?;
+    }
+
     if stands.runs.is_empty() {
         writeln!(out, "Runs      none yet")?;
     }
@@ -249,6 +255,9 @@ fn porcelain(out: &mut Out, status: &Status, zero: bool) -> Result<()> {
     line("sessions.parked", &stands.sessions.parked.len())?;
     for session in &stands.sessions.parked {
         line("parked", session)?;
+    }
+    for (page, lane) in &stands.parked_pages {
+        line("parked.page", &format!("{lane} {page}"))?;
     }
     for run in &stands.runs {
         line("run", &format!("{} {} {}", run.id, state(run.state), run.started_at))?;

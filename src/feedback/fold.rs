@@ -9,8 +9,8 @@ use ulid::Ulid;
 
 use super::utility::{self, Days, Utility};
 use super::{judged, outcome, prior};
-use crate::git::{self, Oid, Repo};
-use crate::ledger::{self, Event, cache};
+use crate::git::{self, Repo};
+use crate::ledger::{self, Cache, Event};
 
 /// The shape of the cache; another number is passed over and rebuilt.
 const SHAPE: u32 = 1;
@@ -110,21 +110,7 @@ impl Folded {
 /// # Errors
 /// When the ledger cannot be read.
 pub fn load(repo: &Repo) -> git::Result<Folded> {
-    let Some(tip) = repo.reference(ledger::REF)? else { return Ok(Folded::default()) };
-    let known = cache::known::<(u32, Folded)>(repo, FILE)
-        .filter(|(_, (shape, _))| *shape == SHAPE)
-        .and_then(|(key, (_, folded))| Some((Oid::from_hex(key.as_bytes()).ok()?, folded)));
-    let (from, mut folded) = match known {
-        Some((ledger, folded)) if ledger == tip => return Ok(folded),
-        // A rewritten ledger (a purge) does not contain what was folded.
-        Some((ledger, folded)) if repo.is_ancestor(ledger, tip).unwrap_or(false) => (Some(ledger), folded),
-        _ => (None, Folded::default()),
-    };
-    // Segments that cannot be read are told of by the state of the ledger.
-    let (events, _) = ledger::events(repo, from, tip)?;
-    folded.add(&events);
-    cache::write(repo, FILE, &tip.to_string(), &(SHAPE, &folded));
-    Ok(folded)
+    ledger::keep(repo, FILE, SHAPE, Cache::Use, Folded::add)
 }
 
 #[cfg(test)]

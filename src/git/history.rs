@@ -146,6 +146,26 @@ impl Repo {
         Ok((commits, false))
     }
 
+    /// The newest commit of the first-parent chain from `tip` down that was made at `time` (seconds since 1970) or
+    /// before; `None` when the chain begins later, or is cut off before it gets there.
+    ///
+    /// # Errors
+    /// [`Error::Read`] when a commit is missing or broken.
+    pub fn as_of(&self, tip: Oid, time: i64) -> Result<Option<Oid>> {
+        let cut = self.shallow_boundary()?;
+        let mut at = tip;
+        loop {
+            let commit = self.commit(at)?;
+            if commit.time <= time {
+                return Ok(Some(at));
+            }
+            match commit.parents.first() {
+                Some(&parent) if !cut.contains(&at) => at = parent,
+                _ => return Ok(None),
+            }
+        }
+    }
+
     /// The commits whose parents were left out of a shallow clone.
     fn shallow_boundary(&self) -> Result<Vec<Oid>> {
         if !self.is_shallow() {

@@ -138,7 +138,13 @@ fn claims(wiki: &Wiki, run: &Run) -> Option<Append> {
             .with("until", until.to_string())
     };
     let events: Vec<Event> = run.plan.selected.iter().map(claim).collect();
-    let subject = format!("run {} claims {}", run.id, plural(events.len(), "session"));
+    let pages = run.plan.selected.iter().filter(|selected| selected.page.is_some()).count();
+    let what = match (events.len() - pages, pages) {
+        (sessions, 0) => plural(sessions, "session"),
+        (0, pages) => plural(pages, "page"),
+        (sessions, pages) => format!("{}, {}", plural(sessions, "session"), plural(pages, "page")),
+    };
+    let subject = format!("run {} claims {what}", run.id);
     (!events.is_empty()).then_some(Append { subject, events, files: Vec::new() })
 }
 

@@ -16,6 +16,7 @@ mod record;
 mod recover;
 pub mod report;
 pub mod run;
+pub mod select;
 mod sessions;
 pub mod strategy;
 pub mod tick;

@@ -13,7 +13,7 @@ use super::run::{Call, Made, Outcome, Run, RunState, Skip, Trigger};
 use super::strategy::{self, Strategy};
 use super::{claim, gates, record, recover, sessions, tick, triage};
 use crate::config::trust;
-use crate::feedback::spool;
+use crate::feedback::{heard, spool};
 use crate::git::{self, Lock, Locked, Oid, Person, fault};
 use crate::ledger::{self, Append, Cache, Event, EventKind};
 use crate::model::Models;
@@ -126,6 +126,8 @@ pub fn run_locked(wiki: &mut Wiki, request: &Request) -> Result<Run, Error> {
     if !request.trigger.is_asked() {
         sessions::begin_scopes(wiki)?;
     }
+    // A plan writes no cache; what it will read is kept up to date here.
+    heard::load(&wiki.repo, Cache::Use)?;
     let found = look(wiki, request, &strategy, Cache::Use)?;
     let mut run = record::begin(wiki, request, &strategy, found.plan, RunState::Running);
     if is_idle(&run) {
@@ -231,7 +233,7 @@ fn work(wiki: &mut Wiki, run: &mut Run, sessions: &[session::Stored], journal: &
             continue;
         };
         let (outcome, why) = match &found.end {
-            End::Done => ("done", None),
+            End::Done => ("done", found.judged.as_ref()),
             End::Skipped(why) => ("skipped", Some(why)),
             End::Failed(why) => ("failed", Some(why)),
             End::Unavailable(why) | End::BudgetExhausted(why) => ("unavailable", Some(why)),
@@ -244,6 +246,9 @@ fn work(wiki: &mut Wiki, run: &mut Run, sessions: &[session::Stored], journal: &
         run.responses.append(&mut found.responses);
         for cited in found.cited {
             desktop.cite(cited);
+        }
+        for words in found.words {
+            desktop.cite_words(words);
         }
         let scope = wiki.scopes.named(&selected.scope).map_err(|error| Error::Settings(error.to_string()))?;
         let actor = format!("{AUTO_IMPROVE} ({by})");

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::run::{Skip, Trigger};
+use super::select::{self, PageLane};
 use super::sessions;
 use super::strategy::{Strategy, TriageMode};
 use super::triage;
@@ -27,6 +28,12 @@ pub struct Request {
     pub all: bool,
     /// At most so many.
     pub max_sessions: Option<usize>,
+    /// These pages, and nothing else.
+    pub pages: Vec<String>,
+    /// This lane only; `None`: every lane that works on the pages that are named.
+    pub lane: Option<PageLane>,
+    /// At most so many pages in each lane.
+    pub max_pages: Option<usize>,
     /// This scope only.
     pub scope: Option<String>,
     /// The strategy; `None`: what `improve.strategy` says.
@@ -103,18 +110,23 @@ pub struct Limits {
     pub effective: Option<usize>,
 }
 
-/// What took sessions out.
+/// What took sessions or pages out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Gate {
-    /// `lane_off`, `seen`, `watermark`, `too_young`, `claimed`, `parked`, `limit`.
+    /// `lane_off`, `seen`, `watermark`, `too_young`, `claimed`, `parked`, `limit`; for pages also `kind`,
+    /// `not_retrieved`, `no_feedback`, `not_negative`, `fix_accepted`, `superseded`, `flagged_wrong`, `bare_positive`,
+    /// `protected`, `pending`, `rejected`.
     pub name: String,
     /// How many.
     pub removed: usize,
     /// In words.
     pub reason: String,
+    /// The lane that it took pages from; `None`: it took out sessions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lane: Option<String>,
 }
 
-/// One session that will be looked at.
+/// One session or page that will be looked at.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Selected {
     /// The session, in the review lane.
@@ -127,7 +139,7 @@ pub struct Selected {
     pub scope: String,
     /// The lane.
     pub lane: String,
-    /// `named`, `newest_unseen`, `unseen`, `grown`.
+    /// `named`, `newest_unseen`, `unseen`, `grown`, `negative_feedback`, `feedback`.
     pub reason: String,
     /// The blob of the session's observations, or of the page.
     pub blob: String,
@@ -223,6 +235,12 @@ pub enum PlanError {
     /// A session that was named and is not captured.
     #[error("no captured session `{0}`")]
     NoSession(String),
+    /// A page that was named and is none, or several.
+    #[error("{0}")]
+    NoPage(String),
+    /// A page was named, and nobody can look at it.
+    #[error("no model is set for {0}")]
+    NoModel(String),
     /// Git's trouble.
     #[error(transparent)]
     Git(#[from] git::Error),
@@ -242,7 +260,12 @@ pub fn plan(
 ) -> Result<Plan, PlanError> {
     let settings = &wiki.config.settings;
     let models = Models::new(&settings.model, wiki.repo.memory_dir());
-    let found = sessions::choose(wiki, state, captured, request, strategy, &models, now)?;
+    // Where pages are named, nothing else is looked at.
+    let captured = if request.pages.is_empty() { captured } else { &[] };
+    let mut found = sessions::choose(wiki, state, captured, request, strategy, &models, now)?;
+    let pages = select::pages(wiki, state, request, &page_lanes(strategy), now)?;
+    found.gates.extend(pages.gates);
+    found.selected.extend(pages.selected);
     Ok(Plan {
         mode: request.trigger,
         snapshot: Snapshot {
@@ -255,7 +278,7 @@ pub fn plan(
         gates: found.gates,
         selected: found.selected,
         skipped: found.skipped,
-        lanes: lanes(strategy, &models),
+        lanes: lanes(strategy, &models, request, pages.lanes),
         proactive: Proactive {
             enabled: strategy.proactive.enabled,
             days: strategy.proactive.days,
@@ -274,7 +297,13 @@ const NOT_BUILT: &str = "not built";
 /// Notes that a chunk of promotion or consolidation holds.
 const CHUNK: usize = 25;
 
-fn lanes(strategy: &Strategy, models: &Models) -> Vec<Lane> {
+/// The lanes that look at pages, as the strategy has them, each with its limit.
+fn page_lanes(strategy: &Strategy) -> Vec<(PageLane, Option<usize>)> {
+    let lanes = [(PageLane::Reflect, &strategy.reflect), (PageLane::Distill, &strategy.distill)];
+    lanes.into_iter().filter(|(_, lane)| lane.enabled).map(|(name, lane)| (name, lane.limit())).collect()
+}
+
+fn lanes(strategy: &Strategy, models: &Models, request: &Request, pages: Vec<Lane>) -> Vec<Lane> {
     let lane = |name: &str, enabled, stage: Option<Stage>, unavailable: Option<&str>| {
         let settings: Option<StageSettings> = stage.map(|stage| models.stage(stage));
         let (provider, model) = settings.map(|settings| (settings.provider, settings.model)).unwrap_or_default();
@@ -286,16 +315,14 @@ fn lanes(strategy: &Strategy, models: &Models) -> Vec<Lane> {
             unavailable: unavailable.map(str::to_owned),
         }
     };
-    let asks = |stage| (!models.has(stage)).then_some("no model is set for it");
-    vec![
-        lane("review", strategy.review.enabled, Some(Stage::Review), None),
-        lane("reflect", strategy.reflect.enabled, Some(Stage::Reflect), asks(Stage::Reflect)),
-        lane("distill", strategy.distill.enabled, Some(Stage::Distill), asks(Stage::Distill)),
+    let review = lane("review", strategy.review.enabled && request.pages.is_empty(), Some(Stage::Review), None);
+    let rest = [
         lane("promote", strategy.promote.enabled, Some(Stage::Consolidate), Some(NOT_BUILT)),
         lane("consolidate", strategy.promote.enabled, Some(Stage::Consolidate), Some(NOT_BUILT)),
         lane("pair", strategy.pair.enabled, Some(Stage::Pair), Some(NOT_BUILT)),
         lane("proactive", strategy.proactive.enabled, None, Some(NOT_BUILT)),
-    ]
+    ];
+    std::iter::once(review).chain(pages).chain(rest).collect()
 }
 
 fn consolidation(wiki: &Wiki, request: &Request, strategy: &Strategy) -> git::Result<Consolidation> {

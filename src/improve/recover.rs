@@ -63,10 +63,15 @@ fn one(wiki: &Wiki, journal: Journal, mut run: Run) -> Result<(), Error> {
                     detail: None,
                 })
                 .collect();
-            // All of a run's sessions are let go together with what they taught, in one commit.
-            let has_ended = |selected: &Selected| {
-                let review = state.reviews.get(selected.subject());
-                review.is_some_and(|review| review.has_seen(&selected.blob) && !review.claims.contains_key(&run.id))
+            // All that a run selected is let go together with what they taught, in one commit.
+            let has_ended = |selected: &Selected| match &selected.page {
+                Some(page) => state
+                    .looked(page, &selected.lane)
+                    .is_some_and(|looked| looked.leased_until.is_none() && looked.has_seen(&selected.blob)),
+                None => state
+                    .reviews
+                    .get(selected.subject())
+                    .is_some_and(|review| review.has_seen(&selected.blob) && !review.claims.contains_key(&run.id)),
             };
             let done = run.plan.selected.iter().all(has_ended);
             run.state = if done { RunState::Staged } else { RunState::Abandoned };

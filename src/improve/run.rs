@@ -300,7 +300,17 @@ impl Run {
 
     /// The lanes' calls that brought nothing, with why. A gate without an answer fails no lane.
     pub fn failed_calls(&self) -> impl Iterator<Item = (&Call, &str)> {
-        self.calls.iter().filter(|call| !call.is_of_a_gate()).filter_map(|call| Some((call, call.error.as_deref()?)))
+        // A reply that was sent back and came again whole is no failure.
+        let mended = |number: usize, call: &Call| {
+            let same = |later: &&Call| later.stage == call.stage && later.subject() == call.subject();
+            self.calls[number + 1..].iter().filter(same).any(|later| later.error.is_none())
+        };
+        self.calls
+            .iter()
+            .enumerate()
+            .filter(|(_, call)| !call.is_of_a_gate())
+            .filter(move |(number, call)| call.error.is_some() && !mended(*number, call))
+            .filter_map(|(_, call)| Some((call, call.error.as_deref()?)))
     }
 
     /// The outcomes with one of these words.

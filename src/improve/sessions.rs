@@ -233,7 +233,7 @@ fn blob(stored: &Stored) -> String {
 }
 
 fn gate(name: &str, removed: usize, reason: &str) -> Gate {
-    Gate { name: name.to_owned(), removed, reason: reason.to_owned() }
+    Gate { name: name.to_owned(), removed, reason: reason.to_owned(), lane: None }
 }
 
 fn unique_prefix<'s, 'l>(sessions: &'l [&'s Stored], prefix: &str) -> Option<&'l &'s Stored> {

@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use bstr::{BString, ByteSlice};
+use jiff::Timestamp;
+use ulid::Ulid;
 
 use super::{Event, REF};
 use crate::git::{self, Batch, Entry, Error, Mode, NewCommit, Oid, Person, RefEdit, Repo, fault};
@@ -60,7 +62,12 @@ pub fn append(repo: &Repo, append: &Append, edits: &[RefEdit]) -> git::Result<Oi
 
 /// The path of the segment that begins with this event.
 pub fn segment(first: &Event) -> String {
-    format!("events/{}/{}.jsonl", first.at.strftime("%Y/%m/%d"), first.id)
+    segment_of(first.at, first.id)
+}
+
+/// The path of the segment whose first event has this time and id.
+pub fn segment_of(at: Timestamp, id: Ulid) -> String {
+    format!("events/{}/{id}.jsonl", at.strftime("%Y/%m/%d"))
 }
 
 /// The bytes of one file of the ledger.

@@ -4,9 +4,10 @@ use std::fs;
 use std::path::PathBuf;
 
 use bstr::ByteSlice;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::{Event, REF, State};
+use super::{Event, REF, State, cache};
 use crate::git::{self, Oid, Repo};
 
 /// Whether the cache may be written.
@@ -54,6 +55,34 @@ pub fn load(repo: &Repo, cache: Cache) -> git::Result<State> {
         write_cache(&path, tip, &state);
     }
     Ok(state)
+}
+
+/// A fold of the ledger that has a file of its own, `name`: what was folded before is kept there under the ledger's
+/// commit, and only what came since is read. Another `shape` is passed over and rebuilt. Events may be added in any
+/// order, and segments that cannot be read are told of by [`State::faults`].
+///
+/// # Errors
+/// When the ledger cannot be read.
+pub fn keep<T>(repo: &Repo, name: &str, shape: u32, cache: Cache, add: impl Fn(&mut T, &[Event])) -> git::Result<T>
+where
+    T: Default + Serialize + DeserializeOwned,
+{
+    let Some(tip) = repo.reference(REF)? else { return Ok(T::default()) };
+    let known = cache::known::<(u32, T)>(repo, name)
+        .filter(|(_, (written, _))| *written == shape)
+        .and_then(|(key, (_, folded))| Some((Oid::from_hex(key.as_bytes()).ok()?, folded)));
+    let (from, mut folded) = match known {
+        Some((ledger, folded)) if ledger == tip => return Ok(folded),
+        // A rewritten ledger (a purge) does not contain what was folded.
+        Some((ledger, folded)) if repo.is_ancestor(ledger, tip).unwrap_or(false) => (Some(ledger), folded),
+        _ => (None, T::default()),
+    };
+    let (events, _) = events(repo, from, tip)?;
+    add(&mut folded, &events);
+    if cache == Cache::Use {
+        cache::write(repo, name, &tip.to_string(), &(shape, &folded));
+    }
+    Ok(folded)
 }
 
 /// The events that stand in the ledger at `to` and did not at `from`, unsorted, and the segments that cannot be read.

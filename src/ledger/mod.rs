@@ -11,13 +11,13 @@ pub mod queue;
 mod state;
 mod trail;
 
-pub use append::{Append, append, commit, file, segment};
+pub use append::{Append, append, commit, file, segment, segment_of};
 pub use begin::begin;
 pub use clock::{new_id, now};
 pub use event::{Event, EventKind};
-pub use fold::{Cache, events, load};
+pub use fold::{Cache, events, keep, load};
 pub use merge::{join, merge};
-pub use state::{Review, State};
+pub use state::{Looked, Review, State};
 pub use trail::{Proposal, Status, order};
 
 /// The ledger's ref.

@@ -17,6 +17,9 @@ pub struct State {
     orphans: BTreeSet<String>,
     /// What happened to each session.
     pub reviews: BTreeMap<String, Review>,
+    /// What lanes did to each page: by page, then by lane.
+    #[serde(default)]
+    pub pages: BTreeMap<String, BTreeMap<String, Looked>>,
     /// By scope: sessions that ended before it are not reviewed on their own.
     pub watermarks: BTreeMap<String, Timestamp>,
     /// How many events of each kind.
@@ -90,7 +93,38 @@ pub struct Review {
     pub again: Option<Timestamp>,
 }
 
-/// Failed reviews after which a session is parked.
+/// What is known of one lane's looks at one page.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Looked {
+    /// When it was claimed last.
+    pub claimed: Option<Timestamp>,
+    /// Claimed until then.
+    pub leased_until: Option<Timestamp>,
+    /// When the last look that came to an end began: what was said later is new to the lane.
+    pub at: Option<Timestamp>,
+    /// The blob that was looked at then.
+    pub seen: Option<String>,
+    /// SHA-256 over what was read then.
+    pub input: Option<String>,
+    /// The blob that was tried last.
+    pub tried: Option<String>,
+    /// Failed looks at that blob.
+    pub attempts: u32,
+}
+
+impl Looked {
+    /// Three failures with this content: shown in `status`, not tried again.
+    pub fn is_parked(&self, blob: &str) -> bool {
+        self.attempts >= MAX_ATTEMPTS && self.tried.as_deref() == Some(blob)
+    }
+
+    /// Whether exactly this content was looked at.
+    pub fn has_seen(&self, blob: &str) -> bool {
+        self.seen.as_deref() == Some(blob)
+    }
+}
+
+/// Failed looks after which a session, or a page in a lane, is parked.
 pub const MAX_ATTEMPTS: u32 = 3;
 
 impl Review {
@@ -163,6 +197,7 @@ impl State {
                 return false;
             }
             self.refuse(&event);
+            self.page(&event);
             if event.kind == EventKind::Watermark {
                 let at = event.text("at").and_then(|text| text.parse().ok()).unwrap_or(event.at);
                 let mark = self.watermarks.entry(event.scope.clone()).or_insert(at);
@@ -188,6 +223,11 @@ impl State {
         touched.into_iter().all(|(id, (trail, sightings))| self.touch(id, trail, sightings))
     }
 
+    /// What a lane did to a page.
+    pub fn looked(&self, page: &str, lane: &str) -> Option<&Looked> {
+        self.pages.get(page)?.get(lane)
+    }
+
     /// New events of one proposal.
     fn touch(&mut self, id: String, mut trail: Vec<Event>, sightings: u32) -> bool {
         if let Some(known) = self.proposals.get_mut(&id) {
@@ -203,6 +243,37 @@ impl State {
             None => drop(self.orphans.insert(id)),
         }
         true
+    }
+
+    fn page(&mut self, event: &Event) {
+        use EventKind::{Claimed, Released};
+        let (Claimed | Released, Some(page), Some(lane)) = (&event.kind, event.text("page"), event.text("lane")) else {
+            return;
+        };
+        let lanes = self.pages.entry(page.to_owned()).or_default();
+        let looked = lanes.entry(lane.to_owned()).or_default();
+        let blob = event.text("blob").map(str::to_owned);
+        if event.kind == Claimed {
+            looked.claimed = Some(event.at);
+            looked.leased_until = event.text("until").and_then(|text| text.parse().ok());
+            return;
+        }
+        looked.leased_until = None;
+        match event.text("outcome") {
+            Some("failed") => {
+                looked.attempts = if looked.tried == blob { looked.attempts + 1 } else { 1 };
+                looked.tried = blob;
+            }
+            Some("unavailable") => {}
+            _ => {
+                // What was said while it was at work has not been heard.
+                looked.at = looked.claimed.or(Some(event.at));
+                looked.input = event.text("input").map(str::to_owned).or(looked.input.take());
+                looked.seen.clone_from(&blob);
+                looked.tried = blob;
+                looked.attempts = 0;
+            }
+        }
     }
 
     /// What happens to a session. False when it happened before something that is known already.
@@ -284,6 +355,47 @@ mod tests {
         let mut state = State::default();
         assert!(state.add(events.to_vec()), "from the start it always works");
         state
+    }
+
+    #[test]
+    fn three_failures_park_a_page_in_its_lane_until_it_changes() {
+        let release = |outcome: &str, blob: &str| {
+            Event::new(EventKind::Released, "global", "auto_improve")
+                .with("page", "notes/a.md")
+                .with("lane", "reflect")
+                .with("blob", blob)
+                .with("outcome", outcome)
+        };
+        let mut state = State::default();
+        let mut parked = |outcome: &str, blob: &str| {
+            assert!(state.add(vec![release(outcome, blob)]));
+            let looked = state.looked("notes/a.md", "reflect").expect("it was looked at");
+            (looked.is_parked("1"), looked.is_parked("2"))
+        };
+        assert_eq!(parked("failed", "1"), (false, false));
+        assert_eq!(parked("unavailable", "1"), (false, false));
+        assert_eq!(parked("failed", "1"), (false, false));
+        assert_eq!(parked("failed", "1"), (true, false));
+        assert_eq!(parked("failed", "2"), (false, false), "another text begins anew");
+        assert_eq!(parked("done", "2"), (false, false));
+        assert!(state.looked("notes/a.md", "distill").is_none());
+    }
+
+    #[test]
+    fn what_is_said_while_a_lane_is_at_work_is_new_to_it() {
+        let at = |second| Timestamp::from_second(second).unwrap_or_default();
+        let event = |kind, second| {
+            let mut event = Event::new(kind, "global", "auto_improve").with("page", "a.md").with("lane", "reflect");
+            event.at = at(second);
+            event.with("blob", "1").with("until", at(600).to_string()).with("input", "x")
+        };
+        let mut state = State::default();
+        assert!(state.add(vec![event(EventKind::Claimed, 1)]));
+        assert_eq!(state.looked("a.md", "reflect").and_then(|looked| looked.leased_until), Some(at(600)));
+        assert!(state.add(vec![event(EventKind::Released, 9)]));
+        let looked = state.looked("a.md", "reflect").expect("it was looked at");
+        assert_eq!((looked.at, looked.leased_until), (Some(at(1)), None));
+        assert!(looked.has_seen("1") && looked.input.as_deref() == Some("x"));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::validate::{self, Context, Generated, Known, Passage, Past, Source, Va
 use super::{Candidate, Error, Item, Operation, Refusal, Refused, View};
 use crate::git::Oid;
 use crate::ledger::{self, Status};
-use crate::session::{self, Redactor, Session};
+use crate::session::{self, Redactor, Session, Speaker};
 use crate::wiki::scope::Scope;
 use crate::wiki::{Kind, Wiki};
 
@@ -26,12 +26,26 @@ pub struct Cited {
     pub observations_blob: Option<Oid>,
 }
 
+/// Words that evidence may cite and that stand in no session and no page: what somebody said of a page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Words {
+    /// What evidence calls them: `feedback/<event>`.
+    pub source: String,
+    /// The object that holds them.
+    pub blob: String,
+    /// Whose they are.
+    pub speaker: Speaker,
+    /// The words.
+    pub text: String,
+}
+
 /// Everything that validation asks about, read once.
 pub struct Desktop {
     known: Known,
     pending: Vec<Past>,
     rejected: Vec<Past>,
     cited: HashMap<String, Cited>,
+    words: HashMap<String, Words>,
     redactor: Redactor,
 }
 
@@ -85,6 +99,7 @@ impl Desktop {
             pending: view.open().into_iter().map(|item| past(wiki, item)).collect::<Result<_>>()?,
             rejected: rejected.into_iter().map(|item| past(wiki, item)).collect::<Result<_>>()?,
             cited: HashMap::new(),
+            words: HashMap::new(),
             redactor,
         })
     }
@@ -92,6 +107,11 @@ impl Desktop {
     /// Makes a session known to evidence.
     pub fn cite(&mut self, cited: Cited) {
         self.cited.insert(cited.session.id.clone(), cited);
+    }
+
+    /// Makes what somebody said known to evidence.
+    pub fn cite_words(&mut self, words: Words) {
+        self.words.insert(words.source.clone(), words);
     }
 
     /// Makes the captured session that a source names known, if there is one.
@@ -179,6 +199,10 @@ impl Desktop {
                 passages.push(Passage { blob: cited.page_blob.to_string(), speaker: None, text: cited.page.clone() });
             }
             return Some(Source { name: name.to_owned(), passages });
+        }
+        if let Some(words) = self.words.get(name) {
+            let passage = Passage { blob: words.blob.clone(), speaker: Some(words.speaker), text: words.text.clone() };
+            return Some(Source { name: name.to_owned(), passages: vec![passage] });
         }
         let name = name.strip_prefix("pages/").filter(|_| self.known.page(name).is_none()).unwrap_or(name);
         let page = self.known.page(name)?;

@@ -81,7 +81,9 @@ pub fn give(wiki: &mut Wiki, feedback: Feedback, writer: &Writer, under_agent: O
     let event = feedback
         .event(&scope, &writer.person.to_string())
         .operator(Some(&writer.operator.to_string()))
-        .with("agent", under_agent.map(str::to_owned));
+        .with("agent", under_agent.map(str::to_owned))
+        // What was judged: whether the page was changed since can be told without its history.
+        .with("blob", wiki.entry(&feedback.page)?.map(|entry| entry.oid.to_string()));
     let now = ledger::now();
     let today = feedback::fold::day(now);
     let stands = |repo: &Repo| -> Result<(Option<f64>, bool)> {

@@ -54,6 +54,9 @@ pub struct Stands {
     pub pending: Pending,
     /// Captured sessions.
     pub sessions: Sessions,
+    /// Pages at which a lane's looks failed too often to be tried again: the page and the lane.
+    #[serde(default)]
+    pub parked_pages: Vec<(String, String)>,
     /// The newest runs, newest first, and those before them that failed lately.
     pub runs: Vec<LastRun>,
 }
@@ -225,9 +228,22 @@ fn collect(wiki: &Wiki, scope: Option<&str>) -> git::Result<(Stands, Vec<String>
         }
     }
     let pages = wiki.pages()?;
-    let pages = pages.iter().filter(|(path, _)| within(&wiki.scopes.of_page(&path.to_string()).name)).count();
+    let mut count = 0;
+    let mut parked_pages = Vec::new();
+    for (path, blob) in &pages {
+        let path = path.to_string();
+        if !within(&wiki.scopes.of_page(&path).name) {
+            continue;
+        }
+        count += 1;
+        if let Some(lanes) = view.state.pages.get(&path) {
+            let blob = blob.to_string();
+            let parked = lanes.iter().filter(|(_, looked)| looked.is_parked(&blob));
+            parked_pages.extend(parked.map(|(lane, _)| (path.clone(), lane.clone())));
+        }
+    }
     let runs = runs(&wiki.repo, &mut trouble)?;
-    Ok((Stands { pages, pending, sessions, runs }, trouble))
+    Ok((Stands { pages: count, pending, sessions, parked_pages, runs }, trouble))
 }
 
 /// Proposals whose branch, record or landing is not where it should be.

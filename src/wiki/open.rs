@@ -141,6 +141,14 @@ impl Wiki {
         }
     }
 
+    /// What stands at a page's path at the branch's tip.
+    pub fn entry(&self, page: &str) -> git::Result<Option<git::Entry>> {
+        match self.tip {
+            Some(tip) => self.repo.entry(tip, self.full_path(page).as_ref()),
+            None => Ok(None),
+        }
+    }
+
     /// The markdown files of the wiki at a commit, relative to its root, with their blobs. Folders whose names begin
     /// with a dot, `_pending/` and `_archive/` are left out.
     pub fn pages_at(&self, commit: Oid) -> git::Result<Vec<(BString, Oid)>> {

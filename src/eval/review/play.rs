@@ -59,14 +59,7 @@ where
     if !unread.is_empty() {
         return Err(unread.join("; "));
     }
-    let request = Request {
-        trigger: Trigger::Manual,
-        sessions: Vec::new(),
-        all: true,
-        max_sessions: None,
-        scope: None,
-        strategy: None,
-    };
+    let request = Request { trigger: Trigger::Manual, all: true, ..Request::default() };
     let run = improve::run(&mut place.wiki, &request).map_err(|error| error.to_string())?;
     count(&run, report);
     let proposed = proposed(&place.wiki, &run).map_err(|error| error.to_string())?;

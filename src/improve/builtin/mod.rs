@@ -16,7 +16,7 @@ mod judge;
 mod lexicon;
 mod procedure;
 mod retraction;
-mod sentences;
+pub(in crate::improve) mod sentences;
 mod standing;
 
 use std::collections::HashSet;

@@ -1,6 +1,11 @@
 //! The lanes: each turns what was selected into candidates.
 
+mod distill;
+mod grounded;
+mod reflect;
 pub(super) mod review;
+mod subject;
+mod turns;
 
 use std::collections::BTreeSet;
 
@@ -10,7 +15,7 @@ use super::run::{Call, RejectedCandidate, Response};
 use super::{Error, Trigger};
 use crate::ledger::State;
 use crate::model::Models;
-use crate::proposal::context::Cited;
+use crate::proposal::context::{Cited, Words};
 use crate::proposal::{Candidate, Refusal, View};
 use crate::session::Stored;
 use crate::wiki::{Kind, Wiki};
@@ -38,6 +43,8 @@ pub struct Bench<'a> {
 pub struct Found {
     /// What evidence may cite: the session itself first.
     pub cited: Vec<Cited>,
+    /// What else it may cite: words that somebody said of a page.
+    pub words: Vec<Words>,
     /// What it wants to change. A candidate that cannot be read is refused alone.
     pub candidates: Vec<Result<Candidate, Refusal>>,
     /// What it wants to change, as a model spelled it; read like the candidates.
@@ -52,6 +59,8 @@ pub struct Found {
     pub kinds: Option<Vec<Kind>>,
     /// Why a person must decide on all of it, if so.
     pub deferred: Option<String>,
+    /// Why a look that was carried out proposes nothing, in words.
+    pub judged: Option<String>,
     /// What was asked, of whom.
     pub calls: Vec<Call>,
     /// The replies that came.
@@ -83,6 +92,8 @@ pub enum End {
 pub fn work(bench: &Bench<'_>, selected: &Selected) -> Result<Option<Found>, Error> {
     match selected.lane.as_str() {
         "review" => review::review(bench, selected),
+        "reflect" => reflect::reflect(bench, selected),
+        "distill" => distill::distill(bench, selected),
         other => Err(Error::Settings(format!("there is no lane `{other}`"))),
     }
 }

@@ -101,18 +101,23 @@ impl From<Run> for Output {
 }
 
 fn text(run: &Run) -> String {
-    if run.calls.is_empty() && run.skipped.is_empty() && run.proposals.is_empty() {
+    if run.plan.selected.is_empty() && run.skipped.is_empty() && run.proposals.is_empty() {
         return "nothing to review: no session that no run has looked at".to_owned();
     }
     let made = run.proposals.iter().map(|made| format!("{} {} {}: {}", made.id, made.outcome, made.path, made.title));
     let refused = run.refused.iter().map(|refusal| format!("refused {refusal}"));
     let skipped = run.skipped.iter().map(|skip| format!("passed over {}: {}", skip.session, skip.reason));
     let failed = run.failed_calls().map(|(call, why)| format!("the review of {} failed: {why}", call.subject()));
+    let judged = run.ended(&["done", "skipped"]).filter(|ended| ended.lane != "review").filter_map(|ended| {
+        let reason = ended.reason.as_ref()?;
+        Some(format!("{} left {}: {reason}", ended.lane, ended.subject))
+    });
     let lists = [
         failed.take(MOST).collect::<Vec<_>>(),
         made.take(MOST).collect(),
         refused.take(MOST).collect(),
         skipped.take(MOST).collect(),
+        judged.take(MOST).collect(),
     ];
     let lines: Vec<String> = lists.concat().iter().map(|line| shown(line).into_owned()).collect();
     if lines.is_empty() {

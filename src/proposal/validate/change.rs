@@ -257,6 +257,10 @@ fn check_text(candidate: &Candidate, old: Option<&Page>, new: &Page, limits: &Im
             return Err((ReasonCode::ChangedCharsTooLarge, what));
         }
     }
+    // A field of the frontmatter is text that people read, too.
+    for edit in candidate.edits.iter().filter(|edit| edit.op == EditOp::SetField) {
+        wording::careless(path, &edit.content)?;
+    }
     wording::careless(path, &added)
 }
 
