@@ -104,7 +104,8 @@ pub fn keep(repo: &Repo, view: &View, run: &str, marks: &BTreeMap<String, Marks>
 /// What a sidecar says that its gates found, whoever wrote it.
 pub(super) fn recorded(sidecar: &Sidecar) -> Marks {
     let passed = sidecar.gates.get("judge").and_then(|gate| gate.get("passed"));
-    Marks { judged: passed.and_then(serde_json::Value::as_bool) == Some(true), staged: false }
+    let judged = passed.and_then(serde_json::Value::as_bool) == Some(true);
+    Marks { judged, staged: judged }
 }
 
 /// Whether these events, alone, make the proposal what it is.

@@ -47,6 +47,8 @@ pub fn pass(bench: &Bench<'_>, valid: &Valid, lane: &str) -> Verdict {
     if verdict.refused.is_some() || verdict.deferred.is_some() {
         verdict.marks = Marks::default();
     }
+    // What a judge passed, and no other gate had anything against, triage may accept.
+    verdict.marks.staged = verdict.marks.judged;
     verdict
 }
 
