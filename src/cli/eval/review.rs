@@ -128,12 +128,7 @@ fn read(ctx: &Context, folder: &Path, args: &Args) -> Result<(String, Vec<Case>)
 /// The settings of the reviewer that is measured: those of the wiki at hand, or what holds outside of any.
 fn measured(ctx: &Context, args: &Args) -> Result<Settings> {
     let mut settings = match Wiki::open(&ctx.dir) {
-        Ok(wiki) => {
-            if args.provider.as_deref() != Some("builtin") {
-                trusted(&wiki)?;
-            }
-            wiki.config.settings
-        }
+        Ok(wiki) => wiki.config.settings,
         Err(OpenError::NoWiki { .. } | OpenError::Git(git::Error::NotARepository(_))) => {
             review::outside().map_err(|why| CliError::fatal("no_place", why))?
         }
@@ -159,19 +154,9 @@ fn measured(ctx: &Context, args: &Args) -> Result<Settings> {
             }
         }
     }
+    // What committed settings name is called only after somebody here said yes to it.
+    config::trust::review(&settings)?;
     Ok(settings)
-}
-
-/// What the wiki's committed settings name is called only after somebody here said yes to it.
-fn trusted(wiki: &Wiki) -> Result<()> {
-    let trust = config::trust::status(&wiki.repo, wiki.tip, &wiki.config)?;
-    if trust.trusted {
-        return Ok(());
-    }
-    let names: Vec<&str> = trust.names.iter().map(|(key, _)| key.as_str()).collect();
-    let message = format!("the wiki's committed settings name {}, which nobody here trusts yet", names.join(", "));
-    Err(CliError::new(Exit::Config, "untrusted", message)
-        .hint("`git memory trust` shows them and asks; --provider builtin measures without them"))
 }
 
 fn has_model(settings: &Settings) -> bool {
