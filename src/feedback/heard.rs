@@ -155,8 +155,9 @@ mod tests {
     #[test]
     fn what_our_own_automation_says_is_not_heard_and_an_agent_is_no_person() {
         let mut heard = Heard::default();
+        let by_person = feedback("a.md", "negative");
         let by_agent = feedback("a.md", "negative").with("agent", "CLAUDECODE");
-        let events = [feedback("a.md", "negative"), by_agent, feedback("a.md", "negative").run(Some("01J"))];
+        let events = [by_person, by_agent, feedback("a.md", "negative").run(Some("01J"))];
         heard.add(&events);
         heard.add(&events);
         let by: Vec<bool> = heard.of_page("a.md").iter().map(|signal| signal.by_person).collect();

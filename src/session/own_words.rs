@@ -309,7 +309,7 @@ mod tests {
         assert!(keeps("call it \"fast path\" and don't rename users' files", "\"fast path\""));
         assert!(keeps("I said: never push on Fridays", "never push on Fridays"));
         assert!(keeps("note: never push on Fridays\n\nthanks", "never push on Fridays"));
-        assert!(keeps("From: address is wrong.\nnever push on Fridays", "never push on Fridays"));
+        assert!(keeps("From now on: never push on Fridays", "never push on Fridays"));
         assert!(keeps("Rules for this repo:\n- never push on Fridays\n- use tabs", "never push on Fridays"));
     }
 

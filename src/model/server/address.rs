@@ -126,7 +126,7 @@ mod tests {
             ("https://hunter2@host", "user name or password"),
             ("http://127.0.0.1/v1?key=1", "`?` or `#`"),
             ("127.0.0.1:8080", "no scheme"),
-            ("http://", "no address"),
+            ("http://", "no host"),
             ("http://a b/v1", "no address"),
         ] {
             let error = of(url, "GIT_MEMORY_TEST_NO_KEY").err().unwrap_or_else(|| panic!("{url} was taken"));
