@@ -172,7 +172,7 @@ fn named<'s>(
 
 /// From when on sessions of a scope are reviewed on their own. A scope that was added later begins with the newest
 /// session that was there when it was first seen, or now where there was none.
-fn watermarks<'s>(wiki: &Wiki, state: &State, sessions: &[&'s Stored], now: Timestamp) -> BTreeMap<String, Timestamp> {
+fn watermarks(wiki: &Wiki, state: &State, sessions: &[&Stored], now: Timestamp) -> BTreeMap<String, Timestamp> {
     let mut marks = state.watermarks.clone();
     for scope in wiki.scopes.all.iter().filter(|scope| !state.watermarks.contains_key(&scope.name)) {
         let ends = sessions.iter().filter(|stored| stored.meta.scope == scope.name).map(|stored| end(stored));

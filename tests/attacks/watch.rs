@@ -1,6 +1,6 @@
 //! What may never happen, whatever is planted and whatever the model answers.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
@@ -133,9 +133,9 @@ impl Watch {
             self.faults.push("a rule landed without a person".into());
         }
         let mut files = after.files.clone();
-        files.retain(|(path, _)| !changed.lines().any(|page| PathBuf::from(page) == *path));
+        files.retain(|(path, _)| !changed.lines().any(|page| Path::new(page) == path.as_path()));
         let mut before = self.state.files.clone();
-        before.retain(|(path, _)| !changed.lines().any(|page| PathBuf::from(page) == *path));
+        before.retain(|(path, _)| !changed.lines().any(|page| Path::new(page) == path.as_path()));
         if files != before {
             self.faults.push("the work tree changed".into());
         }
