@@ -98,7 +98,7 @@ fn foreign(line: &str, first: bool) -> Option<Foreign> {
         .expect("a fixed pattern")
     });
     static MAIL: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"(?i)^((from|subject|sent|reply-to|message-id|in-reply-to|content-type)\s?:|-+ ?(original|forwarded) message\b)")
+        Regex::new(r"(?i)^((from|subject|betreff|sent|reply-to|message-id|in-reply-to|content-type)\s?:|-+ ?(original|forwarded) message\b)")
             .expect("a fixed pattern")
     });
     static PROMPT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^([$❯%]|\w+@[\w.-]+[:\s]\S*[$#]) ").expect("fixed"));
@@ -153,10 +153,9 @@ fn without_blocks(text: &str) -> String {
             // A block of code goes on over its lines; `after_blank` stays as it was for them.
             continue;
         }
-        // The head of a mail, or a chat: two of its lines, one after the other.
-        let goes_on = |is: fn(&str) -> bool, next: Option<&&str>| is(bare) && next.is_some_and(|next| is(next.trim()));
-        let is_pasted = goes_on(is_mail_head, lines.peek()) || goes_on(is_of_a_chat, lines.peek());
-        let whose = if is_pasted { Some(Foreign::Rest) } else { foreign(bare, first) };
+        // A chat: two of its lines, one after the other.
+        let is_chat = is_of_a_chat(bare) && lines.peek().is_some_and(|next| is_of_a_chat(next.trim()));
+        let whose = if is_chat { Some(Foreign::Rest) } else { foreign(bare, first) };
         match whose {
             Some(Foreign::Rest) => {
                 out.push(GAP);
@@ -179,15 +178,6 @@ fn without_blocks(text: &str) -> String {
         out.push(GAP);
     }
     out
-}
-
-/// Whether a line stands in the head of a mail.
-fn is_mail_head(line: &str) -> bool {
-    static HEAD: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"(?i)^\**(from|to|cc|bcc|subject|date|sent|reply-to|von|an|betreff|gesendet|datum)\**:\**\s+\S")
-            .expect("fixed")
-    });
-    HEAD.is_match(line)
 }
 
 /// Whether a line is what somebody says in a chat: `anna: ship it`, perhaps with the time before it.
