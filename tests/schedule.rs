@@ -723,7 +723,7 @@ fn a_run_that_is_killed_is_completed_or_given_up_and_what_was_paid_for_is_used()
         assert_eq!(last["sessions"][0]["standing"], "reviewed", "after {point}: {last}");
         assert!(!sandbox.path(".git/memory/journal").read_dir().is_ok_and(|mut left| left.next().is_some()), "{point}");
         if point == "improve.after-call" {
-            let dead = runs(&sandbox).pop().expect("the dead run");
+            let dead = runs(&sandbox).into_iter().find(|run| run["state"] == "abandoned").expect("the dead run");
             let dead = sandbox.json(&["run", "show", dead["id"].as_str().expect("an id")]);
             assert_eq!(dead["calls"][0]["error"], "the run's process died", "the call is on record: {dead}");
         }
