@@ -240,6 +240,11 @@ fn a_scope_that_was_added_later_begins_with_the_newest_session_it_had_then() {
     sandbox.now = Some("2026-04-02T00:00:00Z".into());
     let second = ticked(&sandbox);
     assert_eq!(selected(&second), [id(2)], "{second}");
+    let made = second["proposals"].as_array().expect("proposals");
+    assert!(
+        !made.is_empty()
+            && made.iter().all(|made| made["path"].as_str().is_some_and(|path| path.starts_with("orchard/")))
+    );
     let marks = events(&sandbox);
     let mark = marks.iter().find(|event| event["kind"] == "watermark" && event["scope"] == "orchard");
     assert_eq!(mark.map(|mark| &mark["data"]["at"]), Some(&"2026-03-04T09:09:12.424Z".into()), "{mark:?}");
@@ -472,6 +477,8 @@ fn four_workers_of_two_clones_review_each_session_once_and_their_ledgers_converg
         "--detach",
         &linked.display().to_string(),
     ]);
+    // From here on, the real clock.
+    sandbox.now = None;
     let home = sandbox.dir.clone();
     for n in 1..=SESSIONS {
         let file = session(&sandbox, n);
@@ -479,8 +486,6 @@ fn four_workers_of_two_clones_review_each_session_once_and_their_ledgers_converg
             within(&mut sandbox, place, |sandbox| sandbox.run(&["capture", &file]));
         }
     }
-    // From here on, the real clock.
-    sandbox.now = None;
     for place in [&home, &other] {
         sandbox.git(&["-C", &place.display().to_string(), "config", "memory.scheduler.intervalSecs", "1"]);
     }
@@ -597,7 +602,6 @@ fn users_refspecs_and_their_refs_are_left_alone() {
     let mut sandbox = wiki();
     model(&sandbox);
     let (_, other) = clones(&sandbox);
-    sandbox.git(&["config", "--add", "remote.origin.fetch", "+refs/memory/*:refs/remotes/origin/memory/*"]);
     sandbox.git(&["config", "remote.origin.push", "+refs/heads/*:refs/heads/copy/*"]);
     begin(&mut sandbox, &other);
     within(&mut sandbox, &other, |sandbox| {
@@ -611,8 +615,13 @@ fn users_refspecs_and_their_refs_are_left_alone() {
     let remote = sandbox.git(&["ls-remote", "origin"]);
     let names: Vec<&str> = remote.lines().filter_map(|line| line.split('\t').nth(1)).collect();
     assert_eq!(names, ["HEAD", "refs/heads/main", "refs/memory/log"]);
+    // What the user's own refspec fetches stays as it was, and no tag comes along.
+    sandbox.git(&["-C", &other.display().to_string(), "tag", "v1", "main"]);
+    sandbox.git(&["-C", &other.display().to_string(), "push", "-q", "origin", "v1", "main:newer"]);
+    sandbox.run(&["capture", &session(&sandbox, 3)]);
+    ticked(&sandbox);
     let refs = sandbox.refs("refs/");
-    assert!(!refs.contains("refs/remotes/origin/memory"), "{refs}");
+    assert!(!refs.contains("refs/tags/") && !refs.contains("refs/remotes/origin/newer"), "{refs}");
 }
 
 // ── attempts ──
@@ -711,10 +720,10 @@ fn a_run_that_is_killed_is_completed_or_given_up_and_what_was_paid_for_is_used()
         ticked(&sandbox);
         assert_eq!(asked(&log), BTreeMap::from([(1, calls)]), "after {point}, which left it {state}");
         let last = sandbox.json(&["session", "list"]);
-        assert_eq!(last["sessions"][0]["state"], "reviewed", "after {point}: {last}");
+        assert_eq!(last["sessions"][0]["standing"], "reviewed", "after {point}: {last}");
         assert!(!sandbox.path(".git/memory/journal").read_dir().is_ok_and(|mut left| left.next().is_some()), "{point}");
         if point == "improve.after-call" {
-            let dead = runs(&sandbox).pop().expect("the dead run");
+            let dead = runs(&sandbox).into_iter().find(|run| run["state"] == "abandoned").expect("the dead run");
             let dead = sandbox.json(&["run", "show", dead["id"].as_str().expect("an id")]);
             assert_eq!(dead["calls"][0]["error"], "the run's process died", "the call is on record: {dead}");
         }

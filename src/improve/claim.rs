@@ -15,6 +15,7 @@ use crate::git::{self, Oid, Pushed, fault};
 use crate::ledger::{self, Append, Event, EventKind};
 use crate::model::{Models, Stage};
 use crate::proposal::stage::AUTO_IMPROVE;
+use crate::session::Redactor;
 use crate::wiki::Wiki;
 
 /// How long a claim keeps other runs away from a session whose run says nothing more, without the time that asking
@@ -108,7 +109,8 @@ impl<'a> Abroad<'a> {
 
     /// Fetches the remote's ledger and merges it; returns its tip and that of ours.
     fn pull(&self, wiki: &Wiki) -> Result<(Option<Oid>, Option<Oid>), Error> {
-        let theirs = wiki.repo.fetch(self.remote, ledger::REF, &self.tracking).map_err(unreachable)?;
+        let theirs =
+            wiki.repo.fetch(self.remote, ledger::REF, &self.tracking).map_err(|error| unreachable(wiki, error))?;
         let ours = match theirs {
             Some(theirs) => Some(ledger::join(&wiki.repo, theirs)?),
             None => wiki.repo.reference(ledger::REF)?,
@@ -117,14 +119,17 @@ impl<'a> Abroad<'a> {
     }
 
     fn push(&self, wiki: &Wiki, commit: Oid) -> Result<Pushed, Error> {
-        wiki.repo.push(self.remote, commit, ledger::REF).map_err(unreachable)
+        wiki.repo.push(self.remote, commit, ledger::REF).map_err(|error| unreachable(wiki, error))
     }
 }
 
-fn unreachable(error: git::Error) -> Error {
-    match error {
-        git::Error::Command { .. } => Error::Remote(error.to_string()),
-        other => Error::Git(other),
+/// What git says of a remote may hold its address, and that a password: it goes into the run's record.
+fn unreachable(wiki: &Wiki, error: git::Error) -> Error {
+    let git::Error::Command { .. } = error else { return Error::Git(error) };
+    let redact = &wiki.config.settings.redact;
+    match Redactor::new(&redact.extra_patterns, &redact.allow) {
+        Ok(redactor) => Error::Remote(redactor.redact(&error.to_string()).into_owned()),
+        Err(fault) => Error::Settings(fault.to_string()),
     }
 }
 

@@ -41,7 +41,14 @@ pub(super) fn review(bench: &Bench<'_>, selected: &Selected) -> git::Result<Opti
         }
     }
     let history: Vec<_> = cited[1..].iter().map(|cited| cited.session.clone()).collect();
-    let candidates = builtin::review(&cited[0].session, &history).into_iter().map(Ok).collect();
+    let mut found = builtin::review(&cited[0].session, &history);
+    // The rules know of kinds and their folders; a scope's pages stand below its own.
+    if let Ok(scope) = wiki.scopes.named(&selected.scope)
+        && !scope.path.is_empty()
+    {
+        found.iter_mut().for_each(|candidate| candidate.path = format!("{}/{}", scope.path, candidate.path));
+    }
+    let candidates = found.into_iter().map(Ok).collect();
     let input: String = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
     let call = Call {
         input_sha256: input,
