@@ -28,6 +28,8 @@ impl Scene {
         let program = scene.outside("model.sh");
         std::fs::write(&program, script).expect("a script");
         scene.set("model.provider", "command");
+        // Nobody judges here: what is told apart are the review's own calls.
+        scene.set("model.judge.provider", "builtin");
         scene.sandbox.git(&["config", "--add", "memory.model.command", "sh"]);
         scene.sandbox.git(&["config", "--add", "memory.model.command", &program.display().to_string()]);
         scene.replies(&nothing());
@@ -84,9 +86,8 @@ impl Scene {
 
     /// Runs improve, which must end with code 1; returns the record of that run.
     fn improve_fails(&self) -> (Value, String) {
-        let (_, said) = self.sandbox.fails(1, &["improve"]);
-        let at = said.find("run show ").expect("where the record is") + "run show ".len();
-        (self.sandbox.json(&["run", "show", &said[at..at + 26]]), said)
+        let (run, said) = self.sandbox.fails(1, &["improve", "--json"]);
+        (serde_json::from_str(&run).unwrap_or_else(|error| panic!("{error}: {run}")), said)
     }
 }
 
