@@ -303,7 +303,7 @@ fn recorded_replies_play_the_same_run_again() {
     // A session without a recorded reply says so, and stays to be reviewed.
     scene.capture(2, &lesson());
     let (run, said) = scene.improve_fails();
-    assert!(said.contains("no reply is recorded"), "{said}");
+    assert!(said.contains("no reply to this prompt is recorded"), "{said}");
     assert_eq!(run["calls"][0]["session"].as_str().map(|id| id.ends_with("02")), Some(true), "{run}");
     assert_ne!(run["calls"][0]["session"].as_str(), Some(id.as_str()));
     let planned = scene.sandbox.json(&["improve", "--dry-run"]);
