@@ -28,6 +28,8 @@ impl Scene {
         let program = scene.outside("model.sh");
         std::fs::write(&program, script).expect("a script");
         scene.set("model.provider", "command");
+        // Nobody judges here: what is told apart are the review's own calls.
+        scene.set("model.judge.provider", "builtin");
         scene.sandbox.git(&["config", "--add", "memory.model.command", "sh"]);
         scene.sandbox.git(&["config", "--add", "memory.model.command", &program.display().to_string()]);
         scene.replies(&nothing());
@@ -84,9 +86,8 @@ impl Scene {
 
     /// Runs improve, which must end with code 1; returns the record of that run.
     fn improve_fails(&self) -> (Value, String) {
-        let (_, said) = self.sandbox.fails(1, &["improve"]);
-        let at = said.find("run show ").expect("where the record is") + "run show ".len();
-        (self.sandbox.json(&["run", "show", &said[at..at + 26]]), said)
+        let (run, said) = self.sandbox.fails(1, &["improve", "--json"]);
+        (serde_json::from_str(&run).unwrap_or_else(|error| panic!("{error}: {run}")), said)
     }
 }
 
@@ -302,7 +303,7 @@ fn recorded_replies_play_the_same_run_again() {
     // A session without a recorded reply says so, and stays to be reviewed.
     scene.capture(2, &lesson());
     let (run, said) = scene.improve_fails();
-    assert!(said.contains("no reply is recorded"), "{said}");
+    assert!(said.contains("no reply to this prompt is recorded"), "{said}");
     assert_eq!(run["calls"][0]["session"].as_str().map(|id| id.ends_with("02")), Some(true), "{run}");
     assert_ne!(run["calls"][0]["session"].as_str(), Some(id.as_str()));
     let planned = scene.sandbox.json(&["improve", "--dry-run"]);
