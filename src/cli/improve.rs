@@ -5,7 +5,7 @@ use std::io::Write;
 use super::{Cell, CliError, Context, Exit, Meaning, Result, Table, shown, shown_lines};
 use crate::feedback::spool;
 use crate::improve::plan::PlanError;
-use crate::improve::run::{RunState, plural};
+use crate::improve::run::{Outcome, RunState, plural};
 use crate::improve::select::PageLane;
 use crate::improve::{self, Request, Run, Trigger, report, strategy, tick};
 use crate::ledger::queue;
@@ -181,22 +181,24 @@ fn judge(run: &Run) -> Result<()> {
         let why = run.error.clone().unwrap_or_default();
         return Err(CliError::refused("budget_exhausted", why).hint("what was not reached is tried again"));
     }
-    let first = |outcome: &str| run.ended(&[outcome]).next().and_then(|ended| ended.reason.clone()).unwrap_or_default();
-    let failed = run.ended(&["failed"]).count();
-    if failed > 0 {
-        let message = format!("{} failed: {}", plural(failed, "review"), first("failed"));
-        return Err(CliError::refused("review_failed", message).hint(hint));
+    if let Some(first) = run.ended(&["failed"]).next() {
+        return Err(CliError::refused("review_failed", not_looked_at(first)).hint(hint));
     }
-    let away = run.ended(&["unavailable"]).count();
-    if away > 0 {
-        let message = format!("nobody could be asked about {}: {}", plural(away, "session"), first("unavailable"));
-        return Err(CliError::refused("model_unavailable", message).hint("they are tried again; no attempt is used up"));
+    if let Some(first) = run.ended(&["unavailable"]).next() {
+        let hint = "it is tried again; no attempt is used up";
+        return Err(CliError::refused("model_unavailable", not_looked_at(first)).hint(hint));
     }
     if !run.refused.is_empty() && run.proposals.is_empty() {
         let message = format!("every candidate was refused ({})", plural(run.refused.len(), "candidate"));
         return Err(CliError::refused("all_refused", message).hint(hint));
     }
     Ok(())
+}
+
+/// Why something was not looked at, in words.
+fn not_looked_at(outcome: &Outcome) -> String {
+    let reason = outcome.reason.as_deref().unwrap_or("it did not say why");
+    format!("{} could not look at {}: {reason}", outcome.lane, shown(&outcome.subject))
 }
 
 /// Nothing is done, which is no failure; says why.

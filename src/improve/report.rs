@@ -9,13 +9,20 @@ use crate::proposal::message::one_line;
 /// One line: `review: 1 session, 2 proposals, 1 refused`.
 pub(super) fn summary(run: &Run) -> String {
     // Runs of older versions have no outcomes; each of their calls was about one session.
-    let looked = if run.outcomes.is_empty() {
-        run.calls.iter().filter(|call| !call.is_of_a_gate()).count()
+    let (sessions, pages) = if run.outcomes.is_empty() {
+        (run.calls.iter().filter(|call| !call.is_of_a_gate()).count(), 0)
     } else {
-        run.ended(&["done", "skipped", "failed"]).count()
+        let looked: Vec<_> = run.ended(&["done", "skipped", "failed"]).collect();
+        let sessions = looked.iter().filter(|outcome| outcome.lane == "review").count();
+        (sessions, looked.len() - sessions)
     };
-    let pages = run.outcomes.iter().any(|outcome| outcome.lane != "review");
-    let mut parts = vec![plural(looked, if pages { "source" } else { "session" })];
+    let mut parts = Vec::new();
+    if sessions > 0 || pages == 0 {
+        parts.push(plural(sessions, "session"));
+    }
+    if pages > 0 {
+        parts.push(plural(pages, "page"));
+    }
     parts.push(plural(run.count(&["staged", "reopened", "accepted"]), "proposal"));
     let mut add = |count: usize, word: &str| {
         if count > 0 {
@@ -36,7 +43,7 @@ fn lanes(run: &Run) -> String {
     let mut names: Vec<&str> = run.outcomes.iter().map(|outcome| outcome.lane.as_str()).collect();
     names.sort_by_key(|name| (*name != "review", *name));
     names.dedup();
-    if names.is_empty() { "review".to_owned() } else { names.join("+") }
+    if names.is_empty() { "review".to_owned() } else { names.join(", ") }
 }
 
 /// What became of one thing, in words.

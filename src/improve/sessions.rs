@@ -188,6 +188,10 @@ pub(super) fn begin_scopes(wiki: &Wiki) -> Result<(), Error> {
         return Ok(());
     }
     let captured = session::list(&wiki.repo)?;
+    if captured.is_empty() && state.watermarks.is_empty() {
+        // Nothing was ever captured, and nobody made this wiki with `init`: nothing begins yet.
+        return Ok(());
+    }
     let marks = watermarks(wiki, &state, &captured.iter().collect::<Vec<_>>(), ledger::now());
     let new = marks.iter().filter(|(scope, _)| !state.watermarks.contains_key(*scope));
     let events: Vec<Event> = new

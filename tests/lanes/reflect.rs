@@ -225,3 +225,31 @@ fn secrets_of_a_page_are_not_shown_to_a_model() {
     let prompt = scene.prompt(1);
     assert!(prompt.contains("[REDACTED:") && !prompt.contains(secret), "{prompt}");
 }
+
+#[test]
+fn triage_accepts_a_revision_that_a_judge_passed_and_only_with_autonomy() {
+    let point = json!({"reason": "so it is", "score": 5});
+    let verdict = json!({"need": point, "preservation": point, "quality": point});
+    for autonomy in ["false", "true"] {
+        let scene = Scene::new();
+        let sandbox = &scene.sandbox;
+        let file = sandbox.root().join("verdict").display().to_string();
+        std::fs::write(&file, verdict.to_string()).expect("a verdict");
+        let set = |key: &str, value: &str| drop(sandbox.run(&["config", "set", "--user", key, value]));
+        set("model.judge.provider", "command");
+        set("model.judge.command", &format!("cat,{file}"));
+        set("approval.autonomy", autonomy);
+        scene.negative("ports", &[]);
+        scene.revise();
+        let run = scene.improve(&["--strategy", "reflect-distill"]);
+        let made = &run["proposals"][0];
+        if autonomy == "true" {
+            assert_eq!((text(&made["outcome"]), &run["downgrades"]), ("accepted", &json!([])), "{run}");
+            let message = sandbox.git(&["log", "-1", "--format=%B", text(&made["detail"])]);
+            assert!(message.contains("Memory-Policy: staged"), "{message}");
+        } else {
+            assert_eq!((text(&made["outcome"]), text(&run["downgrades"][0]["reason"])), ("staged", "autonomy_gated"));
+            scene.only();
+        }
+    }
+}

@@ -75,7 +75,10 @@ fn read(text: &str, start: usize, end: usize) -> Option<Assignment<'_>> {
         return None;
     }
     let is_name = |b: &&u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.');
-    let name_start = start - bytes[..start].iter().rev().take(64).take_while(is_name).count();
+    let mut name_start = start - bytes[..start].iter().rev().take(64).take_while(is_name).count();
+    if is_escaped_space(bytes, name_start) {
+        name_start += 1;
+    }
     let full = &text[name_start..name_end];
     let before = name_start.checked_sub(1).map(|at| bytes[at]);
     let flag = full.starts_with("--");
@@ -108,7 +111,9 @@ fn read(text: &str, start: usize, end: usize) -> Option<Assignment<'_>> {
         }
         None => {
             let stops = |c: char| c.is_whitespace() || "\"'`;,)}]<>&|({".contains(c);
-            &rest[..rest.find(stops).unwrap_or(rest.len())]
+            let whole = &rest[..rest.find(stops).unwrap_or(rest.len())];
+            let escape = whole.match_indices('\\').find(|(at, _)| is_escaped_space(whole.as_bytes(), at + 1));
+            escape.map_or(whole, |(at, _)| &whole[..at])
         }
     };
     let mut value_end = value_start + value.len();
@@ -134,6 +139,11 @@ fn read(text: &str, start: usize, end: usize) -> Option<Assignment<'_>> {
         None => Notation::Plain,
     };
     Some(Assignment { name, word, value, start: value_start, notation, shouted })
+}
+
+/// Whether the letter at `at` makes a line break or a tab of the backslash before it, as in the strings of JSON.
+fn is_escaped_space(bytes: &[u8], at: usize) -> bool {
+    at > 0 && bytes[at - 1] == b'\\' && matches!(bytes.get(at), Some(b'n' | b'r' | b't'))
 }
 
 /// The text of a YAML block (`|`, `>-`) whose sign stands at `at`.

@@ -445,6 +445,21 @@ fn private_keys_of_every_kind_go() {
 }
 
 #[test]
+fn a_line_of_settings_in_a_string_of_json_hides_no_secret() {
+    let redactor = redactor();
+    let value = "uFxj6LEK9QjjAvFQ8242";
+    for text in [
+        format!(r#"{{"c":"first line\r\nDB_PASSWORD={value}\r\nlast line"}}"#),
+        format!(r#"{{"c":"first line\nDB_PASSWORD={value}\nlast line"}}"#),
+        format!(r#"{{"c":"first line\ndb_password: {value}\nlast line"}}"#),
+        format!(r#"{{\"c\":\"first line\\n\tapi_key = {value}\\nlast line\"}}"#),
+    ] {
+        let redacted = redactor.redact(&text);
+        assert!(!redacted.contains(&value[..8]) && redacted.contains("line"), "{redacted}");
+    }
+}
+
+#[test]
 fn escapes_breaks_and_colours_hide_no_secret() {
     let redactor = redactor();
     let secret = token(&["gh", "p_"].concat(), 36);
