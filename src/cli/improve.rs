@@ -5,7 +5,7 @@ use std::io::Write;
 use super::{Cell, CliError, Context, Exit, Meaning, Result, Table, shown, shown_lines};
 use crate::feedback::spool;
 use crate::improve::plan::PlanError;
-use crate::improve::run::{Outcome, RunState, plural};
+use crate::improve::run::{RunState, plural};
 use crate::improve::select::PageLane;
 use crate::improve::{self, Request, Run, Trigger, report, strategy, tick};
 use crate::ledger::queue;
@@ -181,12 +181,12 @@ fn judge(run: &Run) -> Result<()> {
         let why = run.error.clone().unwrap_or_default();
         return Err(CliError::refused("budget_exhausted", why).hint("what was not reached is tried again"));
     }
-    if let Some(first) = run.ended(&["failed"]).next() {
-        return Err(CliError::refused("review_failed", not_looked_at(first)).hint(hint));
+    if let Some(message) = not_looked_at(run, "failed") {
+        return Err(CliError::refused("review_failed", message).hint(hint));
     }
-    if let Some(first) = run.ended(&["unavailable"]).next() {
+    if let Some(message) = not_looked_at(run, "unavailable") {
         let hint = "it is tried again; no attempt is used up";
-        return Err(CliError::refused("model_unavailable", not_looked_at(first)).hint(hint));
+        return Err(CliError::refused("model_unavailable", message).hint(hint));
     }
     if !run.refused.is_empty() && run.proposals.is_empty() {
         let message = format!("every candidate was refused ({})", plural(run.refused.len(), "candidate"));
@@ -195,10 +195,17 @@ fn judge(run: &Run) -> Result<()> {
     Ok(())
 }
 
-/// Why something was not looked at, in words.
-fn not_looked_at(outcome: &Outcome) -> String {
-    let reason = outcome.reason.as_deref().unwrap_or("it did not say why");
-    format!("{} could not look at {}: {reason}", outcome.lane, shown(&outcome.subject))
+/// What was not looked at, with this outcome, and why; `None`: nothing.
+fn not_looked_at(run: &Run, outcome: &str) -> Option<String> {
+    let words = [outcome];
+    let mut ended = run.ended(&words);
+    let first = ended.next()?;
+    let reason = first.reason.as_deref().unwrap_or("it did not say why");
+    let more = match ended.count() {
+        0 => String::new(),
+        more => format!(" (and {more} more)"),
+    };
+    Some(format!("{} could not look at {}{more}: {reason}", first.lane, shown(&first.subject)))
 }
 
 /// Nothing is done, which is no failure; says why.
