@@ -11,5 +11,6 @@ mod recorded;
 mod servers;
 mod spent;
 mod stand_in;
+mod tls;
 mod trust;
 mod without;
