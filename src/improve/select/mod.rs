@@ -32,9 +32,6 @@ pub enum PageLane {
     Distill,
 }
 
-/// The lanes that run unless a strategy says otherwise, and how many pages each takes at most.
-pub const DEFAULT: [(PageLane, Option<usize>); 2] = [(PageLane::Reflect, Some(25)), (PageLane::Distill, None)];
-
 impl PageLane {
     /// All of them, in the order in which they run.
     pub const ALL: [PageLane; 2] = [PageLane::Reflect, PageLane::Distill];
