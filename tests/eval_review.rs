@@ -276,6 +276,21 @@ fn the_built_in_reviewer_is_no_worse_on_the_cases_that_were_held_back() {
     holds("held");
 }
 
+#[test]
+fn every_fresh_case_can_be_read_and_has_a_person_in_each_session() {
+    // What comes of them is not looked at here: they judge reviewers that were not tuned on them.
+    let sandbox = Sandbox::bare_folder();
+    let folder = recorded().join("fresh").display().to_string();
+    let args = ["eval", "review", "--cases", &folder, "--provider", "builtin", "--json"];
+    let output = sandbox.memory(&args).output().expect("it starts");
+    let report: Value = serde_json::from_slice(&output.stdout).expect("json");
+    let cases = report["sets"][0]["cases"].as_array().unwrap_or_else(|| panic!("no cases: {}", report["error"]));
+    assert!(cases.len() >= 45, "{} cases", cases.len());
+    for case in cases {
+        assert_eq!((&case["failed"], &case["skipped"]), (&Value::Null, &json!({})), "{}", case["case"]);
+    }
+}
+
 /// A candidate of a model.
 fn proposal(kind: &str, path: &str, title: &str, source: &str, quote: &str) -> Value {
     json!({
