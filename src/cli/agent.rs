@@ -4,7 +4,6 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{CliError, Context, Exit, Meaning, Out, Result, ask, shown};
@@ -102,7 +101,8 @@ enum Name {
 }
 
 /// What became of agents' files.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Changed {
     /// `project` or `user`.
     place: &'static str,
@@ -116,7 +116,8 @@ pub struct Changed {
     diff: String,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct ChangedFile {
     agent: &'static str,
     /// `hooks`, `notify`, `instructions`, `plugin`, `rule`, `skill` or `mcp`.
@@ -129,13 +130,15 @@ struct ChangedFile {
 }
 
 /// What is installed.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Found {
     /// One entry for each agent and place.
     agents: Vec<FoundAgent>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct FoundAgent {
     agent: &'static str,
     /// `project` or `user`.
@@ -145,7 +148,8 @@ struct FoundAgent {
     files: Vec<FoundFile>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct FoundFile {
     /// `hooks`, `notify`, `instructions`, `plugin`, `rule`, `skill` or `mcp`.
     part: &'static str,
@@ -313,7 +317,7 @@ fn advise(ctx: &Context, ground: &Ground, agents: &[Agent], plan: &Plan) {
     if let Place::Project(top) = &ground.place {
         let inside = plan.outcomes.iter().filter_map(|outcome| outcome.path.strip_prefix(top).ok());
         let mut names: Vec<String> = inside.map(|path| path.display().to_string()).collect();
-        names.sort();
+        names.sort_unstable();
         names.dedup();
         ctx.note(format!("a team shares it by committing: {}", names.join(" ")));
         if agents.contains(&Agent::Codex) {

@@ -94,7 +94,8 @@ impl From<Format> for Reader {
 }
 
 /// What `capture --json` prints.
-#[derive(Debug, Default, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Shown {
     /// False when `capture.enabled` forbids it: nothing was looked at.
     enabled: bool,
@@ -122,7 +123,8 @@ pub struct Shown {
     notes: Vec<String>,
 }
 
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct ShownSession {
     id: String,
     agent: crate::session::Agent,
@@ -136,7 +138,8 @@ struct ShownSession {
     title: String,
 }
 
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct ShownWarning {
     file: String,
     /// The first line with this damage.
@@ -145,19 +148,22 @@ struct ShownWarning {
     message: String,
 }
 
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct ShownUnrecognised {
     file: String,
     first_line: String,
 }
 
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct ShownReason {
     reason: String,
     files: usize,
 }
 
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct ShownTrouble {
     file: String,
     reason: String,

@@ -74,7 +74,8 @@ struct Set {
 }
 
 /// What `config --json` prints.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Settings {
     /// Every setting.
     settings: Vec<Setting>,
@@ -83,7 +84,8 @@ pub struct Settings {
 }
 
 /// One setting; `config get --json` prints one.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Setting {
     /// The dotted key.
     key: String,
@@ -94,7 +96,8 @@ pub struct Setting {
 }
 
 /// What `config set --json` prints.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Changed {
     /// The dotted key.
     key: String,

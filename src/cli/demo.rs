@@ -11,6 +11,7 @@ use std::process::{Command, Stdio};
 use serde::Serialize;
 use serde_json::Value;
 
+use super::packed::{packed, unpacked};
 use super::{CliError, Context, Exit, Meaning, Out, Result, shown, shown_lines};
 use crate::git::Git;
 
@@ -27,7 +28,8 @@ pub struct Args {
 }
 
 /// What `demo --json` prints.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Report {
     /// The folder that was made.
     folder: String,
@@ -44,7 +46,8 @@ pub struct Report {
 }
 
 /// One command that was run.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Step {
     /// As it is typed.
     command: String,
@@ -54,11 +57,11 @@ struct Step {
 
 macro_rules! sessions {
     ($($name:literal),* $(,)?) => {
-        &[$(($name, include_bytes!(concat!("../../fixtures/sessions/", $name)))),*]
+        &[$(($name, packed!(concat!("fixtures/sessions/", $name)))),*]
     };
 }
 
-/// The recorded sessions, by file name.
+/// The recorded sessions, by file name, packed.
 const SESSIONS: &[(&str, &[u8])] = sessions![
     "hand-pnpm-rule.jsonl",
     "hand-queue-decision.jsonl",
@@ -192,8 +195,8 @@ impl<'c> Demo<'c> {
         let folder = folder.canonicalize()?;
         std::fs::create_dir_all(folder.join("sessions"))?;
         std::fs::create_dir_all(folder.join(".demo"))?;
-        for (name, bytes) in SESSIONS {
-            std::fs::write(folder.join("sessions").join(name), bytes)?;
+        for (name, packed) in SESSIONS {
+            std::fs::write(folder.join("sessions").join(name), unpacked(packed))?;
         }
         std::fs::write(folder.join("SESSIONS.md"), ORIGIN)?;
         std::fs::write(folder.join(".demo/gitconfig"), GIT_CONFIG)?;
@@ -419,9 +422,9 @@ mod tests {
 
     #[test]
     fn every_session_of_the_demonstration_has_an_origin_on_record() {
-        for (name, bytes) in SESSIONS {
+        for (name, packed) in SESSIONS {
             assert!(ORIGIN.contains(name), "{name} is missing in fixtures/README.md");
-            assert!(!bytes.is_empty(), "{name}");
+            assert!(!unpacked(packed).is_empty(), "{name}");
         }
     }
 }

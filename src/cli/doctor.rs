@@ -2,7 +2,6 @@
 
 use std::io::Write;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Context, Exit, Meaning, Result, shown};
@@ -29,7 +28,8 @@ pub struct Args {
 }
 
 /// What `doctor --json` prints.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Report {
     /// Whether nothing is broken.
     healthy: bool,

@@ -75,7 +75,8 @@ pub struct CliError {
 }
 
 /// What `--json` prints on failure.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ErrorObject {
     /// A word that scripts can rely on.
     pub code: String,

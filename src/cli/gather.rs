@@ -2,7 +2,6 @@
 
 use std::io::{Read, Write};
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::revision::commit;
@@ -44,7 +43,8 @@ pub struct Args {
 const LONGEST_TASK: u64 = 1024 * 1024;
 
 /// What `context --json` prints.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Gathered {
     /// The id under which it was recorded what was served; none when nothing was.
     pub episode: Option<String>,

@@ -2,7 +2,6 @@
 
 use std::io::Write;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{CliError, Context, Exit, Meaning, Result, shown};
@@ -47,13 +46,15 @@ struct Change {
 }
 
 /// What became of the hooks.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Changed {
     /// One entry for each event.
     hooks: Vec<ChangedHook>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct ChangedHook {
     /// Git's name of the event.
     event: String,
@@ -64,13 +65,15 @@ pub(super) struct ChangedHook {
 }
 
 /// The hooks as they stand.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Found {
     /// One entry for each event.
     hooks: Vec<FoundHook>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct FoundHook {
     /// Git's name of the event.
     event: String,

@@ -237,7 +237,8 @@ fn session_start(ctx: &Context, wiki: &Wiki, dry_run: bool) -> Result<Exit> {
 }
 
 /// What is printed when nothing is done.
-#[derive(Debug, serde::Serialize, schemars::JsonSchema)]
+#[derive(Debug, serde::Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Skipped {
     /// Always true.
     skipped: bool,

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use bstr::ByteSlice;
 use clap::ValueEnum;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::output::JsonList;
@@ -54,7 +53,8 @@ enum Level {
 }
 
 /// What `lint --json` prints.
-#[derive(Debug, Serialize, JsonSchema)]
+#[cfg(test)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct Report {
     /// How many pages were looked at.
     pages: usize,
@@ -62,7 +62,8 @@ pub struct Report {
     findings: Vec<Item>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Item {
     /// The page, relative to the wiki's root; bytes that are not UTF-8 are replaced.
     path: String,

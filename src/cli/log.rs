@@ -3,8 +3,6 @@
 use std::io::Write;
 
 use clap::builder::PossibleValuesParser;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use super::output::JsonList;
 use super::{Context, Exit, Meaning, Result, age, moment, shown};
@@ -74,7 +72,8 @@ const KINDS: [&str; 23] = [
 ];
 
 /// What `log --json` prints.
-#[derive(Debug, Serialize, JsonSchema)]
+#[cfg(test)]
+#[derive(Debug, serde::Serialize, schemars::JsonSchema)]
 pub struct Log {
     /// Newest first.
     entries: Vec<Entry>,

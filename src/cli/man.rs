@@ -27,7 +27,8 @@ pub struct Args {
 }
 
 /// What `man --install --json` prints.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Installed {
     /// The folder.
     pub dir: String,

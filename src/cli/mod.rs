@@ -3,7 +3,7 @@
 //!
 //! A command is a struct of arguments whose doc comment is its help, and a function
 //! `run(&Context, Args) -> Result<Exit>`. It is named in [`Command`] and in [`Command::run`], and what it prints with
-//! `--json` in [`schema::OUTPUTS`].
+//! `--json` in `schema/made.rs`.
 
 mod agent;
 mod args;
@@ -12,6 +12,7 @@ mod context;
 mod error;
 mod moment;
 pub mod output;
+mod packed;
 mod pager;
 mod progress;
 mod quick;

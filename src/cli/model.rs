@@ -2,7 +2,6 @@
 
 use std::io::Write;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Cell, Context, Exit, Meaning, Result, Table, shown};
@@ -41,7 +40,8 @@ fn stage(word: &str) -> Result<Stage, String> {
 }
 
 /// What `model test --json` prints.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Report {
     /// Whether every model can be worked with.
     works: bool,

@@ -4,6 +4,7 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::process::Child;
 
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 use super::{CliError, Result};
 use crate::wiki::shown::json_shown;
@@ -65,21 +66,23 @@ pub fn schema_id(name: &str) -> String {
     format!("git-memory.{name}/1")
 }
 
-#[derive(Serialize)]
-struct Tagged<'v, T> {
-    schema: String,
-    #[serde(flatten)]
-    value: &'v T,
-}
-
 /// Writes one object and a newline: `schema` first, then the members of `value` (a struct or a map). Indented on a
 /// terminal.
 pub fn json(out: &mut impl Write, name: &str, value: &impl Serialize) -> Result<()> {
-    let tagged = Tagged { schema: schema_id(name), value };
+    let tagged = tagged(name, value)?;
     let text =
         if io::stdout().is_terminal() { serde_json::to_string_pretty(&tagged) } else { serde_json::to_string(&tagged) };
     writeln!(out, "{}", json_shown(&text.map_err(io::Error::from)?))?;
     Ok(())
+}
+
+/// The members of `value` after the name of their schema.
+fn tagged(name: &str, value: &impl Serialize) -> Result<Map<String, Value>> {
+    let mut tagged = Map::from_iter([("schema".to_owned(), Value::from(schema_id(name)))]);
+    if let Value::Object(members) = serde_json::to_value(value).map_err(io::Error::from)? {
+        tagged.extend(members);
+    }
+    Ok(tagged)
 }
 
 /// One object with one long array in it, written item by item, so that memory does not grow with the output.
@@ -97,8 +100,7 @@ pub struct JsonList<'o> {
 impl<'o> JsonList<'o> {
     /// Writes `schema`, the members of `head` (a struct or a map), and opens the array.
     pub fn start(out: &'o mut Out, name: &str, head: &impl Serialize, array: &str) -> Result<JsonList<'o>> {
-        let tagged = Tagged { schema: schema_id(name), value: head };
-        let mut text = serde_json::to_string(&tagged).map_err(io::Error::from)?;
+        let mut text = serde_json::to_string(&tagged(name, head)?).map_err(io::Error::from)?;
         text.pop();
         let array = serde_json::to_string(array).map_err(io::Error::from)?;
         write!(out, "{},{array}:[", json_shown(&text))?;
@@ -109,7 +111,8 @@ impl<'o> JsonList<'o> {
     pub fn item(&mut self, item: &impl Serialize) -> Result<()> {
         self.out.write_all(if self.first { b"\n" } else { b",\n" })?;
         self.first = false;
-        let text = serde_json::to_string(item).map_err(io::Error::from)?;
+        let value = serde_json::to_value(item).map_err(io::Error::from)?;
+        let text = serde_json::to_string(&value).map_err(io::Error::from)?;
         self.out.write_all(json_shown(&text).as_bytes())?;
         Ok(())
     }

@@ -30,13 +30,15 @@ enum Action {
 }
 
 /// The runs, as `run list --json` prints them.
-#[derive(Debug, serde::Serialize, schemars::JsonSchema)]
+#[derive(Debug, serde::Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Runs {
     /// Newest first.
     runs: Vec<Listed>,
 }
 
-#[derive(Debug, serde::Serialize, schemars::JsonSchema)]
+#[derive(Debug, serde::Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Listed {
     id: String,
     trigger: &'static str,

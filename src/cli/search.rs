@@ -3,7 +3,6 @@
 use std::io::Write;
 
 use clap::builder::PossibleValuesParser;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::revision::commit;
@@ -51,7 +50,8 @@ pub struct Args {
 }
 
 /// What `search --json` prints.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Results {
     /// The id under which it was recorded what was served; none when nothing was.
     pub episode: Option<String>,

@@ -3,7 +3,6 @@
 use std::fmt::Display;
 use std::io::Write;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{CliError, Context, Exit, Meaning, Out, Result, age, shown};
@@ -33,7 +32,8 @@ pub struct Args {
 }
 
 /// What `status --json` prints.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Report {
     /// The state.
     #[serde(flatten)]

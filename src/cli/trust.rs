@@ -20,7 +20,8 @@ pub struct Args {
 }
 
 /// What `trust --json` prints.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Report {
     /// SHA-256 over the committed settings and the files that they name.
     digest: String,
@@ -33,7 +34,8 @@ pub struct Report {
 }
 
 /// One setting that would run or call something.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Use {
     /// The dotted key.
     key: String,

@@ -35,7 +35,7 @@ pub fn set(file: &str, old: &str, key: &str, value: &str) -> Result<String, Erro
 fn typed(key: &str, value: &str) -> Result<(Vec<String>, Value), String> {
     let parts = key.split('.').map(str::to_owned).collect();
     if let Some(found) = keys::find(key) {
-        let value = text::read(found, &[value])?;
+        let value = text::read(&found, &[value])?;
         return Ok((parts, plain(value)));
     }
     match key.rsplit_once('.').and_then(|(table, name)| Some((keys::find(table)?, name))) {

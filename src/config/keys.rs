@@ -1,13 +1,18 @@
-//! Every dotted key with its type, default and text, derived from [`Settings`] so that nothing is said twice.
+//! Every dotted key with its type, default and text. They stand in `keys.jsonl`, a line each, which `keys/made.rs` makes
+//! from [`Settings`](super::Settings): nothing is said twice, and a command that starts has nothing to work out.
+
+#[cfg(test)]
+mod made;
 
 use std::sync::LazyLock;
 
+use serde::Deserialize;
 use serde_json::Value as Json;
 
-use super::{Settings, Wiki};
-
 /// What a key may hold.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize))]
+#[serde(rename_all = "lowercase")]
 pub enum Type {
     /// `true` or `false`.
     Bool,
@@ -48,7 +53,8 @@ impl std::fmt::Display for Type {
 }
 
 /// One setting.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize))]
 pub struct Key {
     /// `scheduler.interval_secs`
     pub name: String,
@@ -89,157 +95,68 @@ impl Key {
     }
 }
 
-/// All keys, in the order of [`Settings`].
+/// A line for each key, with its name first.
+const LINES: &str = include_str!("keys.jsonl");
+
+/// What stands before the name in a line.
+const BEFORE: &str = "{\"name\":\"";
+
+/// All keys, in the order of [`Settings`](super::Settings).
 pub fn all() -> &'static [Key] {
-    static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
-        let schema: Json = schemars::schema_for!(Settings).into();
-        let defaults = serde_json::to_value(Settings::default()).expect("settings are plain data");
-        let mut keys = Vec::new();
-        collect(&schema, &schema, "", Some(&defaults), &mut keys);
-        keys
-    });
+    static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| LINES.lines().map(key).collect());
     &KEYS
 }
 
-/// The keys among which those of a dotted name's section are. Making all of them takes longer than the rest of a
-/// command's start, and most wikis set nothing but what `init` wrote: the root and the branch.
-pub(super) fn around(name: &str) -> &'static [Key] {
-    static WIKI: LazyLock<Vec<Key>> = LazyLock::new(|| {
-        let schema: Json = schemars::schema_for!(Wiki).into();
-        let defaults = serde_json::to_value(Wiki::default()).expect("settings are plain data");
-        let mut keys = Vec::new();
-        collect(&schema, &schema, "wiki", Some(&defaults), &mut keys);
-        keys
-    });
-    if name.split('.').next() == Some("wiki") { &WIKI } else { all() }
+/// The names of all keys.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    LINES.lines().map(name)
 }
 
 /// The key of this name.
-pub fn find(name: &str) -> Option<&'static Key> {
-    around(name).iter().find(|key| key.name == name)
+pub fn find(wanted: &str) -> Option<Key> {
+    LINES.lines().find(|line| name(line) == wanted).map(key)
+}
+
+fn key(line: &str) -> Key {
+    serde_json::from_str(line).expect("keys.jsonl is made from keys")
+}
+
+fn name(line: &'static str) -> &'static str {
+    line[BEFORE.len()..].split('"').next().unwrap_or_default()
 }
 
 /// What to tell somebody who wrote a key that does not exist: the near key, else the keys of its section.
 pub fn hint(name: &str) -> String {
     let wanted = squeeze(name);
-    let best = all()
-        .iter()
-        .map(|key| {
-            let whole = strsim::damerau_levenshtein(&squeeze(&key.name), &wanted);
+    let best = names()
+        .map(|known| {
+            let whole = strsim::damerau_levenshtein(&squeeze(known), &wanted);
             // The right key in the wrong section: one step away, but never better than a typing error.
-            let tail = key.name.rsplit('.').next() == name.rsplit('.').next();
-            (if tail { whole.min(2) } else { whole }, key)
+            let tail = known.rsplit('.').next() == name.rsplit('.').next();
+            (if tail { whole.min(2) } else { whole }, known)
         })
         .min_by_key(|(distance, _)| *distance);
-    if let Some((distance, key)) = best
+    if let Some((distance, known)) = best
         && distance <= 2.max(wanted.len() / 4)
     {
-        return format!("did you mean `{}`?", key.name);
+        return format!("did you mean `{known}`?");
     }
+    let section_of = |name: &'static str| name.split('.').next().unwrap_or_default();
     let section = name.split('.').next().unwrap_or_default();
-    let inside: Vec<_> = all().iter().filter(|key| key.name.split('.').next() == Some(section)).collect();
+    let inside: Vec<_> =
+        names().filter(|known| section_of(known) == section).map(|known| format!("`{known}`")).collect();
     if inside.is_empty() {
-        let mut sections: Vec<_> = all().iter().map(|key| key.name.split('.').next().unwrap_or_default()).collect();
+        let mut sections: Vec<_> = names().map(section_of).collect();
         sections.dedup();
         format!("the sections are {}", sections.join(", "))
     } else {
-        let names: Vec<_> = inside.iter().map(|key| format!("`{}`", key.name)).collect();
-        format!("the keys of `{section}` are {}", names.join(", "))
+        format!("the keys of `{section}` are {}", inside.join(", "))
     }
 }
 
 /// Letters and dots only, for comparing what people write: `intervalSecs`, `interval-secs`, `interval_secs`.
 pub(super) fn squeeze(name: &str) -> String {
     name.chars().filter(|c| *c != '_' && *c != '-').map(|c| c.to_ascii_lowercase()).collect()
-}
-
-/// Walks the schema of a table and adds its keys.
-fn collect(root: &Json, table: &Json, prefix: &str, defaults: Option<&Json>, keys: &mut Vec<Key>) {
-    let Some(properties) = table.get("properties").and_then(Json::as_object) else { return };
-    for (name, property) in properties {
-        let dotted = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
-        let schema = resolve(root, property);
-        let default = defaults.and_then(|table| table.get(name));
-        if schema.get("properties").is_some() {
-            collect(root, schema, &dotted, default, keys);
-            continue;
-        }
-        let doc = property.get("description").or_else(|| schema.get("description"));
-        let kind = kind_of(root, schema);
-        // A list of tables is left out of the serialised defaults while it is empty.
-        let default = match (&kind, default) {
-            (Type::Tables(_), None) => Some(Json::Array(Vec::new())),
-            (_, default) => default.cloned(),
-        };
-        keys.push(Key { name: dotted, doc: unwrap_lines(doc.and_then(Json::as_str).unwrap_or("")), kind, default });
-    }
-}
-
-/// Doc comments are broken into lines where the source is; the text is one paragraph.
-fn unwrap_lines(doc: &str) -> String {
-    doc.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// Follows `$ref`, also where it stands under `allOf` or `anyOf` beside null.
-fn resolve<'s>(root: &'s Json, schema: &'s Json) -> &'s Json {
-    if let Some(name) = schema.get("$ref").and_then(Json::as_str).and_then(|path| path.strip_prefix("#/$defs/")) {
-        return resolve(root, &root["$defs"][name]);
-    }
-    for group in ["allOf", "anyOf"] {
-        if let Some(parts) = schema.get(group).and_then(Json::as_array)
-            && let Some(part) = parts.iter().find(|part| part.get("type").and_then(Json::as_str) != Some("null"))
-        {
-            return resolve(root, part);
-        }
-    }
-    schema
-}
-
-fn kind_of(root: &Json, schema: &Json) -> Type {
-    if let Some(words) = words_of(schema) {
-        return Type::Word(words);
-    }
-    let name = match &schema["type"] {
-        Json::Array(names) => names.iter().filter_map(Json::as_str).find(|name| *name != "null").unwrap_or("string"),
-        name => name.as_str().unwrap_or("string"),
-    };
-    match name {
-        "boolean" => Type::Bool,
-        "integer" => {
-            let most = if schema["format"] == "uint32" { u32::MAX.into() } else { i64::MAX };
-            Type::Integer(schema["minimum"].as_i64().unwrap_or(0), schema["maximum"].as_i64().unwrap_or(most))
-        }
-        "number" => Type::Number(schema["minimum"].as_f64(), schema["maximum"].as_f64()),
-        "array" => {
-            let items = resolve(root, &schema["items"]);
-            if items.get("properties").is_some() {
-                let mut keys = Vec::new();
-                collect(root, items, "", None, &mut keys);
-                Type::Tables(keys)
-            } else {
-                Type::List
-            }
-        }
-        "object" => Type::Map,
-        _ => Type::Text,
-    }
-}
-
-/// The words of an enum: `enum: [..]`, or `oneOf` of constants where its variants have texts.
-fn words_of(schema: &Json) -> Option<Vec<String>> {
-    let list = |values: &Json| values.as_array()?.iter().map(|word| Some(word.as_str()?.to_owned())).collect();
-    if let Some(words) = schema.get("enum").and_then(list) {
-        return Some(words);
-    }
-    let parts = schema.get("oneOf")?.as_array()?;
-    let mut words = Vec::new();
-    for part in parts {
-        match part.get("const").and_then(Json::as_str) {
-            Some(word) => words.push(word.to_owned()),
-            None => words.extend(words_of(part)?),
-        }
-    }
-    Some(words)
 }
 
 #[cfg(test)]
@@ -261,9 +178,12 @@ mod tests {
     }
 
     #[test]
-    fn the_section_that_is_made_alone_is_as_in_the_whole() {
-        let whole: Vec<_> = all().iter().filter(|key| key.section() == "wiki").collect();
-        assert_eq!(around("wiki.root").iter().collect::<Vec<_>>(), whole);
+    fn a_key_that_is_looked_for_alone_is_as_in_the_whole() {
+        assert!(names().eq(all().iter().map(|key| key.name.as_str())));
+        for key in all() {
+            assert_eq!(find(&key.name).as_ref(), Some(key));
+        }
+        assert_eq!(find("wiki"), None);
     }
 
     #[test]

@@ -246,7 +246,7 @@ fn read_env() -> Result<Vec<(String, String)>, Error> {
             Err(_) => return Err(Error { origin: name.to_owned(), message: "the value is not UTF-8".into() }),
         }
     }
-    found.sort();
+    found.sort_unstable();
     Ok(found)
 }
 
@@ -289,7 +289,7 @@ impl Layer {
             let dotted = path.join(".");
             match (keys::find(&dotted), value) {
                 _ if self.is_passed_over(&dotted) => {}
-                (Some(key), value) => self.set(key, value)?,
+                (Some(key), value) => self.set(&key, value)?,
                 (None, Value::Table(inside)) if is_section(&dotted) || self.may_not(&dotted, None) => {
                     self.table(path, inside)?;
                 }
@@ -310,8 +310,8 @@ impl Layer {
             return Ok(());
         }
         if let Some(key) = keys::find(dotted) {
-            let value = text::read(key, texts).map_err(|fault| Error::new(&self.origin, fault))?;
-            return self.set(key, value);
+            let value = text::read(&key, texts).map_err(|fault| Error::new(&self.origin, fault))?;
+            return self.set(&key, value);
         }
         // One name of a table of texts.
         match dotted.rsplit_once('.').and_then(|(table, name)| Some((keys::find(table)?, name))) {
@@ -435,13 +435,14 @@ fn is_link(key: &str) -> bool {
 /// setting comes back as it was written.
 fn git_key(key: &str) -> String {
     let squeezed = keys::squeeze(key);
-    if let Some(found) = keys::around(&squeezed).iter().find(|key| keys::squeeze(&key.name) == squeezed) {
-        return found.name.clone();
+    let named = |squeezed: &str| keys::names().find(|name| keys::squeeze(name) == squeezed);
+    if let Some(found) = named(&squeezed) {
+        return found.to_owned();
     }
     if let Some((table, name)) = key.rsplit_once('.')
-        && let Some(found) = keys::all().iter().find(|key| keys::squeeze(&key.name) == keys::squeeze(table))
+        && let Some(found) = named(&keys::squeeze(table))
     {
-        return format!("{}.{name}", found.name);
+        return format!("{found}.{name}");
     }
     // camelCase to snake_case, so that legacy sections are known and hints compare well.
     let mut out = String::new();
@@ -474,7 +475,7 @@ fn env_key(name: &str) -> Option<String> {
         }
     }
     let lower = name.strip_prefix("GIT_MEMORY_")?.to_ascii_lowercase();
-    let sections = keys::all().iter().map(|key| key.name.split('.').next().unwrap_or_default());
+    let sections = keys::names().map(|name| name.split('.').next().unwrap_or_default());
     let section = sections
         .chain(LEGACY.iter().copied())
         .find(|section| lower.strip_prefix(*section).is_some_and(|rest| rest.is_empty() || rest.starts_with('_')))?;
@@ -486,7 +487,7 @@ fn env_key(name: &str) -> Option<String> {
 
 /// Whether keys stand below this name.
 fn is_section(dotted: &str) -> bool {
-    keys::around(dotted).iter().any(|key| key.name.strip_prefix(dotted).is_some_and(|rest| rest.starts_with('.')))
+    keys::names().any(|name| name.strip_prefix(dotted).is_some_and(|rest| rest.starts_with('.')))
 }
 
 fn put(table: &mut Table, path: &[String], value: Value) {

@@ -3,6 +3,8 @@
 pub mod edit;
 pub mod keys;
 mod layers;
+#[cfg(test)]
+pub(crate) mod made;
 mod settings;
 mod text;
 pub mod trust;

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// All settings. Names are those of `.gitmemory.toml`; in `git config` they are camelCase below `memory.`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, Default)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
     /// Where the wiki is and what in it is protected.
@@ -41,7 +41,8 @@ pub struct Settings {
 }
 
 /// `[wiki]`
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Wiki {
     /// The folder of the pages, relative to the top of the branch; empty: the top itself.
@@ -72,7 +73,8 @@ impl Default for Wiki {
 }
 
 /// `wiki.protect`
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Protect {
     /// Staged, and marked: a person must decide.
@@ -82,7 +84,8 @@ pub enum Protect {
 }
 
 /// One `[[scope]]` table.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, Default)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Scope {
     /// Its name.
@@ -96,7 +99,8 @@ pub struct Scope {
 }
 
 /// `[approval]`
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Approval {
     /// `gated` (what passes every gate), `all` (what was validated) or `none`.
@@ -117,7 +121,8 @@ impl Default for Approval {
 }
 
 /// `approval.mode`
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
     /// Accepted by itself only when everything under `approval.gated` holds.
@@ -129,7 +134,8 @@ pub enum Mode {
 }
 
 /// `[approval.gated]`
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Gated {
     /// Lanes whose proposals may be accepted by themselves.
@@ -139,7 +145,7 @@ pub struct Gated {
     /// Operations that may be.
     pub operations: Vec<String>,
     /// The least confidence, 0 to 1.
-    #[schemars(range(min = 0.0, max = 1.0))]
+    #[cfg_attr(test, schemars(range(min = 0.0, max = 1.0)))]
     pub min_confidence: f64,
     /// What the judge must have said; without a judge nothing is accepted by itself.
     pub judge: String,
@@ -158,7 +164,8 @@ impl Default for Gated {
 }
 
 /// `[accept]`
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Accept {
     /// `merge` (a merge commit) or `squash` (one ordinary commit, for linear histories).
@@ -172,7 +179,8 @@ impl Default for Accept {
 }
 
 /// `accept.style`
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Style {
     /// A merge commit, never a fast-forward.
@@ -182,7 +190,8 @@ pub enum Style {
 }
 
 /// `[improve]`
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Improve {
     /// Who stands as the author of what the tool proposes.
@@ -198,7 +207,7 @@ pub struct Improve {
     /// Whether a model also reviews sessions that have no page, from their observations alone.
     pub include_raw_fallback: bool,
     /// Least confidence, 0 to 1.
-    #[schemars(range(min = 0.0, max = 1.0))]
+    #[cfg_attr(test, schemars(range(min = 0.0, max = 1.0)))]
     pub min_confidence: f64,
     /// Fewest observations that a model is asked about.
     pub min_observations: u32,
@@ -247,7 +256,8 @@ impl Default for Improve {
 }
 
 /// `[scheduler]`
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Scheduler {
     /// Whether reviews run by themselves at all.
@@ -267,7 +277,8 @@ impl Default for Scheduler {
 }
 
 /// `[capture]`
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Capture {
     /// Whether anything is captured.
@@ -298,7 +309,8 @@ impl Default for Capture {
 }
 
 /// `capture.pages`
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Pages {
     /// Under `refs/memory/sessions/` only.
@@ -308,7 +320,8 @@ pub enum Pages {
 }
 
 /// `[redact]`
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, Default)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Redact {
     /// Regular expressions of further secrets.
@@ -318,7 +331,8 @@ pub struct Redact {
 }
 
 /// `[pending]`
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Pending {
     /// Also show pending proposals as files under `_pending/auto-improve/`.
@@ -334,7 +348,8 @@ impl Default for Pending {
 }
 
 /// `[search]`
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Search {
     /// Whether searches are recorded here as episodes; without them no outcome can be told of what was read.
@@ -351,7 +366,8 @@ impl Default for Search {
 }
 
 /// `search.priors`
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Priors {
     /// The order that outcomes would give is recorded, not served.
@@ -363,7 +379,8 @@ pub enum Priors {
 }
 
 /// `[memory_md]`
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, Default)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct MemoryMd {
     /// Where `session-start` keeps the brief in the work tree, relative to its top; empty: in the local folder only.
@@ -371,7 +388,8 @@ pub struct MemoryMd {
 }
 
 /// `[eval]`: an executable that scores a change before it is staged.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Eval {
     /// The program and its arguments, started without a shell; empty: no such gate.
@@ -395,7 +413,8 @@ impl Default for Eval {
 }
 
 /// `[sync]`
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, Default)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Sync {
     /// The remote through which scheduled runs of several clones agree on who reviews what; empty: none.
@@ -405,7 +424,8 @@ pub struct Sync {
 }
 
 /// `[model]`: who reviews, and for each stage what is different there.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Model {
     /// `builtin` (no model, no key), `openai`, `anthropic`, `command` or `replay`.
@@ -429,7 +449,7 @@ pub struct Model {
     pub max_output_tokens: u64,
     /// 0 to 2; absent: the provider's own. A judge is always asked at 0.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0.0, max = 2.0))]
+    #[cfg_attr(test, schemars(range(min = 0.0, max = 2.0)))]
     pub temperature: Option<f64>,
     /// Most tokens of a day (UTC), asked and answered; 0: no limit.
     pub daily_tokens: u64,
@@ -479,7 +499,8 @@ impl Default for Model {
 }
 
 /// `[model.<stage>]`: what is not said here is as in `[model]`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, Default)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct ModelStage {
     /// As `model.provider`.
@@ -511,6 +532,6 @@ pub struct ModelStage {
     pub max_output_tokens: Option<u64>,
     /// As `model.temperature`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0.0, max = 2.0))]
+    #[cfg_attr(test, schemars(range(min = 0.0, max = 2.0)))]
     pub temperature: Option<f64>,
 }

@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     fn of(key: &str, texts: &[&str]) -> Result<Value, String> {
-        read(find(key).unwrap(), texts)
+        read(&find(key).unwrap(), texts)
     }
 
     #[test]

@@ -3,7 +3,6 @@
 mod search;
 mod trial;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::landed::{landed, subject};
@@ -52,7 +51,8 @@ pub enum Error {
 }
 
 /// What a command said of a commit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// It passed.
@@ -64,7 +64,8 @@ pub enum Verdict {
 }
 
 /// One commit that was tried.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Step {
     /// The commit.
     pub commit: String,
@@ -77,7 +78,8 @@ pub struct Step {
 }
 
 /// A commit that may have made the command fail.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Suspect {
     /// The commit.
     pub commit: String,
@@ -94,7 +96,8 @@ pub struct Suspect {
 }
 
 /// A proposal that a suspect landed.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Landed {
     /// Its id.
     pub id: String,
@@ -109,7 +112,8 @@ pub struct Landed {
 }
 
 /// What was found.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Found {
     /// The command.
     pub command: String,

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use bstr::ByteSlice;
 use jiff::Timestamp;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::landed::{landed, subject};
@@ -33,7 +32,8 @@ pub struct Question {
 }
 
 /// What landing one proposal did.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Effect {
     /// The proposal; several where a forge landed them as one commit.
     pub proposals: Vec<String>,
@@ -58,7 +58,8 @@ pub struct Effect {
 }
 
 /// One query, answered from both trees.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Answered {
     /// Its text.
     pub query: String,

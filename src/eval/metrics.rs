@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// How many places of an order MRR, nDCG and harmful hits look at.
@@ -18,7 +17,8 @@ pub struct Judgement {
 }
 
 /// The figures of one query.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Figures {
     /// By number of places: the share of the relevant pages among them, 0 to 1.
     pub recall: BTreeMap<usize, f64>,
@@ -31,7 +31,8 @@ pub struct Figures {
 }
 
 /// The figures of many queries.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Means {
     /// How many queries have a relevant page: the means are over these.
     pub queries: usize,

@@ -1,10 +1,10 @@
 //! Where pages stand in one order and in another.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A page whose place differs.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Moved {
     /// The page.
     pub page: String,

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::metrics::{DEPTH, Figures, Judgement, Means, figures, means};
@@ -27,7 +26,8 @@ pub struct Recorded {
 }
 
 /// The comparison.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Comparison {
     /// How many searches have a verified outcome.
     pub judged: usize,
@@ -50,7 +50,8 @@ pub struct Comparison {
 }
 
 /// What follows from a comparison.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// No figure is worse with priors: they may be served.
@@ -62,7 +63,8 @@ pub enum Verdict {
 }
 
 /// A search whose order differs.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Changed {
     /// Its episode.
     pub episode: String,

@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::metrics::{DEPTH, Figures, Means, figures, means};
 use super::queries::{Query, QueryFile};
 
 /// The figures of files of judged queries.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Report {
     /// The commit whose pages were searched.
     pub commit: String,
@@ -24,7 +24,8 @@ pub struct Report {
 }
 
 /// The figures of one file.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FileReport {
     /// As named.
     pub file: String,
@@ -37,7 +38,8 @@ pub struct FileReport {
 }
 
 /// The figures of one query.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Row {
     /// Its id.
     pub id: String,

@@ -29,7 +29,8 @@ const VERSION: &str = "git-memory episode 1";
 const MOST_PAGES: usize = 1_000;
 
 /// What retrieved.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum By {
     /// `search`
@@ -82,7 +83,8 @@ enum WhyNot {
 }
 
 /// One retrieval, as it was recorded.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Episode {
     /// Its id: 16 hex digits.
     pub id: String,

@@ -41,7 +41,7 @@ fn counted(events: Vec<Event>, now: Timestamp) -> Vec<Episode> {
         .filter_map(Episode::of)
         .filter(|episode| episode.counts(now) && seen.insert(episode.id.clone()))
         .collect();
-    found.sort_by(|a, b| (a.at, &a.id).cmp(&(b.at, &b.id)));
+    found.sort_unstable_by(|a, b| (a.at, &a.id).cmp(&(b.at, &b.id)));
     found
 }
 
@@ -149,7 +149,7 @@ pub fn page(wiki: &Wiki, given: &str) -> Result<String, Error> {
         [] => {
             let mut near: Vec<(usize, &String)> =
                 paths.iter().map(|path| (strsim::damerau_levenshtein(path, given), path)).collect();
-            near.sort();
+            near.sort_unstable();
             let near: Vec<&str> = near.iter().take(3).map(|(_, path)| path.as_str()).collect();
             Err(if near.is_empty() { refused } else { refused.hint(format!("did you mean {}?", near.join(", "))) }
                 .into())

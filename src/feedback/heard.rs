@@ -120,7 +120,7 @@ impl Heard {
     /// What was said of a page, oldest first.
     pub fn of_page(&self, page: &str) -> Vec<&Signal> {
         let mut all: Vec<&Signal> = self.said.get(page).into_iter().flat_map(BTreeMap::values).collect();
-        all.sort_by_key(|signal| (signal.at, signal.event));
+        all.sort_unstable_by_key(|signal| (signal.at, signal.event));
         all
     }
 

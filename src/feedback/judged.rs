@@ -1,6 +1,5 @@
 //! Feedback: what somebody says of a page that they used.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Refused;
@@ -10,7 +9,8 @@ use crate::ledger::{Event, EventKind};
 const LONGEST: usize = 2_000;
 
 /// What is said of a page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// It helped.
@@ -22,7 +22,8 @@ pub enum Verdict {
 }
 
 /// What is wrong with a page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
     /// It says what is not so.
@@ -38,7 +39,8 @@ pub enum Mode {
 }
 
 /// A text of the page, and what should stand there.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Replacement {
     /// What stands there, exactly once.
     pub old: String,

@@ -149,7 +149,7 @@ fn taken(memory: &Path) -> io::Result<Vec<PathBuf>> {
             found.push(path);
         }
     }
-    found.sort();
+    found.sort_unstable();
     Ok(found)
 }
 
@@ -287,6 +287,6 @@ pub fn corrupt(repo: &Repo) -> Vec<PathBuf> {
         .map(|entry| entry.path())
         .filter(|path| path.extension().is_some_and(|end| end == "corrupt"))
         .collect();
-    found.sort();
+    found.sort_unstable();
     found
 }

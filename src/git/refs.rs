@@ -113,7 +113,7 @@ impl Repo {
                 refs.push((name, oid));
             }
         }
-        refs.sort();
+        refs.sort_unstable();
         Ok(refs)
     }
 
@@ -128,7 +128,7 @@ impl Repo {
                 refs.push((name.clone(), oid_of(oid, &name)?));
             }
         }
-        refs.sort();
+        refs.sort_unstable();
         Ok(refs)
     }
 

@@ -144,7 +144,7 @@ impl Repo {
         if let Some(Entry { mode: Mode::Tree, oid }) = self.entry(treeish, prefix.as_bstr())? {
             self.collect(oid, prefix.as_bstr(), &mut |path, entry| files.push(TreeFile { path, entry }))?;
         }
-        files.sort_by(|a, b| a.path.cmp(&b.path));
+        files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
         Ok(files)
     }
 
@@ -169,7 +169,7 @@ impl Repo {
         let new = new.map(|oid| self.tree_of(oid)).transpose()?;
         let mut changes = Vec::new();
         self.compare(old, new, BStr::new(""), &mut changes)?;
-        changes.sort_by(|a, b| a.path.cmp(&b.path));
+        changes.sort_unstable_by(|a, b| a.path.cmp(&b.path));
         Ok(changes)
     }
 

@@ -65,7 +65,9 @@ impl Trivial<'_> {
         if merged.is_empty() {
             return Ok(Some(None));
         }
-        merged.sort_by(|(a, (a_mode, _)), (b, (b_mode, _))| name_order(a, a_mode.is_tree(), b, b_mode.is_tree()));
+        merged.sort_unstable_by(|(a, (a_mode, _)), (b, (b_mode, _))| {
+            name_order(a, a_mode.is_tree(), b, b_mode.is_tree())
+        });
         let mut tree = Vec::with_capacity(bytes[1].len() + 64);
         for (name, (mode, oid)) in merged {
             tree.extend_from_slice(mode.as_bytes(&mut [0; 6]));

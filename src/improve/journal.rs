@@ -178,7 +178,7 @@ impl Journal {
             .filter(|entry| !is_fresh(entry))
             .map(|entry| entry.path())
             .collect();
-        paths.sort();
+        paths.sort_unstable();
         let left = paths.into_iter().map(|path| {
             let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
             let run = fs::read(&path).ok().and_then(|bytes| serde_json::from_slice::<Run>(&bytes).ok());

@@ -2,7 +2,6 @@
 //! with it, through the same code.
 
 use jiff::Timestamp;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::run::{Skip, Trigger};
@@ -41,7 +40,8 @@ pub struct Request {
 }
 
 /// The plan of a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Plan {
     /// What set it off.
     pub mode: Trigger,
@@ -74,7 +74,8 @@ pub struct Plan {
 }
 
 /// The wiki as planned on.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Snapshot {
     /// The branch.
     pub branch: String,
@@ -86,7 +87,8 @@ pub struct Snapshot {
 }
 
 /// Numbers of sessions.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Candidates {
     /// Captured, in scope.
     pub in_scope: usize,
@@ -97,7 +99,8 @@ pub struct Candidates {
 }
 
 /// What bounds a run.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Limits {
     /// From the command line.
     pub cli: Option<usize>,
@@ -111,7 +114,8 @@ pub struct Limits {
 }
 
 /// What took sessions or pages out.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Gate {
     /// `lane_off`, `seen`, `watermark`, `too_young`, `claimed`, `parked`, `limit`; for pages also `kind`,
     /// `not_retrieved`, `no_feedback`, `not_negative`, `fix_accepted`, `superseded`, `flagged_wrong`, `bare_positive`,
@@ -127,7 +131,8 @@ pub struct Gate {
 }
 
 /// One session or page that will be looked at.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Selected {
     /// The session, in the review lane.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -153,7 +158,8 @@ impl Selected {
 }
 
 /// One lane and who works in it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Lane {
     /// `review`, `reflect` …
     pub name: String,
@@ -170,7 +176,8 @@ pub struct Lane {
 }
 
 /// Pages that nothing has asked about for long.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Proactive {
     /// Whether the strategy looks for them.
     pub enabled: bool,
@@ -183,7 +190,8 @@ pub struct Proactive {
 }
 
 /// Several notes into one lesson.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Consolidation {
     /// Notes in scope.
     pub pool: usize,
@@ -200,7 +208,8 @@ pub struct Consolidation {
 }
 
 /// What becomes of proposals that are marked staged.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Triage {
     /// As the strategy says.
     pub configured: TriageMode,
@@ -214,7 +223,8 @@ pub struct Triage {
 }
 
 /// What goes to other clones.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Sync {
     /// As the strategy says.
     pub commit: bool,

@@ -1,6 +1,5 @@
 //! The prompt that a review would send, to look at: nothing is asked, nothing is written.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -17,7 +16,8 @@ use crate::session;
 use crate::wiki::Wiki;
 
 /// A prompt, as `improve --print-prompt --json` prints it.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Printed {
     /// SHA-256 over all parts of the prompt, as run records have it and recorded replies are named by.
     pub prompt_sha256: String,

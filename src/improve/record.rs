@@ -87,7 +87,7 @@ fn written(wiki: &Wiki, run: &Run, since: Option<Oid>) -> Result<Vec<String>, Er
     let (events, _) = ledger::events(&wiki.repo, since, tip)?;
     let mut own: Vec<Event> =
         events.into_iter().filter(|event| event.run.as_deref() == Some(run.id.as_str())).collect();
-    own.sort_by_key(|event| (event.at, event.id));
+    own.sort_unstable_by_key(|event| (event.at, event.id));
     Ok(own.into_iter().map(|event| event.id.to_string()).collect())
 }
 

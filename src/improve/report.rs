@@ -41,7 +41,7 @@ pub(super) fn summary(run: &Run) -> String {
 /// The lanes that had something to do.
 fn lanes(run: &Run) -> String {
     let mut names: Vec<&str> = run.outcomes.iter().map(|outcome| outcome.lane.as_str()).collect();
-    names.sort_by_key(|name| (*name != "review", *name));
+    names.sort_unstable_by_key(|name| (*name != "review", *name));
     names.dedup();
     if names.is_empty() { "review".to_owned() } else { names.join(", ") }
 }

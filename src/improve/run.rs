@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -13,7 +12,8 @@ use crate::model::Usage;
 use crate::proposal::Refusal;
 
 /// What set a run off.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Trigger {
     /// A person.
@@ -48,7 +48,8 @@ impl Trigger {
 }
 
 /// How far a run got.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RunState {
     /// Planned only (`--dry-run`).
@@ -68,7 +69,8 @@ pub enum RunState {
 }
 
 /// One proposal of a run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Made {
     /// Its id.
     pub id: String,
@@ -84,7 +86,8 @@ pub struct Made {
 }
 
 /// A session that was passed over, and why.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Skip {
     /// The session.
     pub session: String,
@@ -94,7 +97,8 @@ pub struct Skip {
 }
 
 /// One call of a model, or the built-in reviewer's look at one session.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Call {
     /// The stage: `review`, `judge` …
     pub stage: String,
@@ -156,7 +160,8 @@ impl Call {
 }
 
 /// What a prompt was made from: with the same template, wiki, ledger and settings it can be made again.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Read {
     /// The template: where it is from, and the first digits of its SHA-256.
     pub template: String,
@@ -179,7 +184,8 @@ pub struct Read {
 }
 
 /// Something that a reviewer looked at and did not propose.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RejectedCandidate {
     /// The session.
     pub session: String,
@@ -192,7 +198,8 @@ pub struct RejectedCandidate {
 }
 
 /// A reply as it came; its text is kept in the local folder only.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Response {
     /// SHA-256 of its text.
     pub sha256: String,
@@ -201,7 +208,8 @@ pub struct Response {
 }
 
 /// Something that the settings asked for and that was not done by itself.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Downgrade {
     /// What was asked for: `triage`, `cleanup`.
     pub what: String,
@@ -210,7 +218,8 @@ pub struct Downgrade {
 }
 
 /// What became of one session or page that was selected.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Outcome {
     /// The session or the page.
     pub subject: String,
@@ -225,7 +234,8 @@ pub struct Outcome {
 }
 
 /// The record of a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Run {
     /// Its id (ULID).
     pub id: String,

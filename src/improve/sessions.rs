@@ -144,7 +144,7 @@ fn unseen<'s>(
     ];
     let told = words.iter().zip(removed).filter(|(_, removed)| *removed > 0);
     found.gates.extend(told.map(|((name, reason), removed)| gate(name, removed, reason)));
-    picked.sort_by_key(|(stored, _)| (end(stored), stored.meta.id.clone()));
+    picked.sort_unstable_by_key(|(stored, _)| (end(stored), stored.meta.id.clone()));
     picked
 }
 

@@ -5,7 +5,6 @@
 
 use std::path::PathBuf;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
@@ -94,7 +93,8 @@ pub struct Triage {
 }
 
 /// What triage does with proposals that are marked staged.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum TriageMode {
     /// Nothing.
@@ -172,7 +172,7 @@ pub fn names() -> Vec<String> {
         is_toml.then(|| path.file_stem().and_then(|stem| stem.to_str()).map(str::to_owned)).flatten()
     });
     let mut own: Vec<String> = own.filter(|name| !names.contains(name)).collect();
-    own.sort();
+    own.sort_unstable();
     names.append(&mut own);
     names
 }

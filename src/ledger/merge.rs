@@ -59,7 +59,7 @@ pub fn merge(batch: &mut Batch, ours: Oid, theirs: Oid) -> git::Result<Oid> {
         return Ok(ours);
     }
     let mut parents = vec![ours, theirs];
-    parents.sort();
+    parents.sort_unstable();
     batch.commit(&NewCommit {
         tree,
         parents,

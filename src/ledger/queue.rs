@@ -85,7 +85,7 @@ pub fn list(memory: &Path) -> std::io::Result<Queue> {
             files.push(path);
         }
     }
-    files.sort();
+    files.sort_unstable();
     let mut queue = Queue::default();
     for path in files {
         let bytes = match fs::read(&path) {

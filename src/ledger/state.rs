@@ -179,7 +179,7 @@ impl State {
             reason: text(value, "reason"),
             summary: text(value, "summary"),
         }));
-        self.refused.sort_by(|a, b| b.cmp(a));
+        self.refused.sort_unstable_by(|a, b| b.cmp(a));
         self.refused.truncate(MOST_REFUSED);
     }
 
@@ -190,7 +190,7 @@ impl State {
     pub fn add(&mut self, events: Vec<Event>) -> bool {
         let mut touched = BTreeMap::<String, (Vec<Event>, u32)>::new();
         let mut sorted = events;
-        sorted.sort_by_key(|event| (event.at, event.id));
+        sorted.sort_unstable_by_key(|event| (event.at, event.id));
         for event in sorted {
             *self.counts.entry(event.kind.as_str().to_owned()).or_default() += 1;
             if !self.session(&event) {

@@ -10,7 +10,8 @@ use ulid::Ulid;
 use super::{Event, EventKind};
 
 /// Where a proposal stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
     /// Waits for a decision.
@@ -247,7 +248,7 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 
 /// Causal order first (`after`), time and id between concurrent events.
 pub fn order(trail: &mut Vec<Event>) {
-    trail.sort_by_key(|event| (event.at, event.id));
+    trail.sort_unstable_by_key(|event| (event.at, event.id));
     trail.dedup_by_key(|event| event.id);
     let mut waiting = std::mem::take(trail);
     while !waiting.is_empty() {

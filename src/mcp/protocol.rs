@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::prompts;
 use super::resources::{self, Resource};
+use super::schema;
 use super::tools::{Effect, Row, TOOLS};
 
 /// The versions of the protocol that begin with `initialize`, the newest first. What differs between them, none of
@@ -33,12 +34,13 @@ pub fn tools() -> Value {
 }
 
 fn tool(row: &Row) -> Value {
+    let schemas = schema::of(row.name);
     json!({
         "name": row.name,
         "title": row.title,
         "description": row.about,
-        "inputSchema": (row.input)(),
-        "outputSchema": (row.output)(),
+        "inputSchema": schemas.input,
+        "outputSchema": schemas.output,
         "annotations": {
             "title": row.title,
             "readOnlyHint": row.effect == Effect::Reads,
@@ -117,7 +119,8 @@ mod tests {
     #[test]
     fn no_tool_decides_on_proposals_and_none_takes_what_it_does_not_know() {
         for row in TOOLS {
-            let (input, output) = (Value::from((row.input)()), Value::from((row.output)()));
+            let schemas = schema::of(row.name);
+            let (input, output) = (Value::from(schemas.input), Value::from(schemas.output));
             assert_eq!(input["type"], "object", "{}: {input}", row.name);
             assert_eq!(input["additionalProperties"], false, "{}: {input}", row.name);
             assert_eq!(output["type"], "object", "{}: {output}", row.name);

@@ -36,7 +36,7 @@ pub fn list(call: &Call, cursor: Option<&str>) -> Result<(Vec<Resource>, Option<
     let wiki = call.wiki()?;
     let mut pages = wiki.pages()?;
     pages.retain(|(path, _)| call.may_show(&wiki.scopes.of_page(&path.to_str_lossy()).name));
-    pages.sort();
+    pages.sort_unstable();
     let start = cursor.map_or(0, |after| pages.partition_point(|(path, _)| path.as_bstr() <= after.as_bytes()));
     let rest = &pages[start..];
     let mut found = Vec::new();

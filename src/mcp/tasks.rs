@@ -168,7 +168,7 @@ mod tests {
         }
         tasks.finish(Duration::from_secs(10));
         let mut all: Vec<(usize, bool)> = heard.try_iter().collect();
-        all.sort();
+        all.sort_unstable();
         assert_eq!(all, [(0, false), (1, true), (2, true), (3, true)]);
     }
 

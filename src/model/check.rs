@@ -1,6 +1,5 @@
 //! Whether a model works: one small call, and what it showed.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
@@ -10,7 +9,8 @@ use super::{Error, Models, Prompt, Stage, StageSettings, Structured, Usage, firs
 const MOST_TOKENS: u64 = 2_048;
 
 /// One model of the settings, and what a call to it showed.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Checked {
     /// What it is asked for.
     pub stages: Vec<Stage>,
@@ -37,7 +37,8 @@ pub struct Checked {
 }
 
 /// What went wrong.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Trouble {
     /// A word that scripts can rely on: `settings`, `authentication`, `rate_limited`, `timed_out`, `unreachable`,
     /// `refused`, `bad_reply`, `budget_exhausted`, `untrusted`.

@@ -15,7 +15,6 @@ mod settings;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use check::{Checked, Trouble};
@@ -29,7 +28,8 @@ use self::server::Shape;
 use crate::config::{self, trust};
 
 /// What a model is asked for. Each may have a provider and a model of its own (`[model.<stage>]`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Stage {
     /// What a session teaches.
@@ -65,7 +65,8 @@ impl Stage {
 }
 
 /// Tokens of a call, as the provider counted them; where it did not, characters / 4.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Usage {
     /// Of the prompt.
     pub input: u64,

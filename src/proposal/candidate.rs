@@ -1,6 +1,5 @@
 //! What a lane, a person or a model hands in, before it is validated.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::ProposalId;
@@ -8,7 +7,8 @@ use crate::session::Speaker;
 use crate::wiki::{Edit, Kind};
 
 /// What a proposal does to its page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Operation {
     /// A new page.
@@ -40,7 +40,8 @@ impl std::fmt::Display for Operation {
 }
 
 /// A verbatim quote and where it stands.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Evidence {
     /// `sessions/<id>.md`, `sessions/<id>#<seq>` for an observation, or a page's path.
     pub source: String,
@@ -49,7 +50,7 @@ pub struct Evidence {
     pub blob: Option<String>,
     /// Whose words (filled in by validation).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
+    #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub speaker: Option<Speaker>,
     /// The words, at most 400 characters.
     pub quote: String,
@@ -81,7 +82,8 @@ pub struct Candidate {
 }
 
 /// Why a candidate was refused; the words are stable and machine-readable.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)] // the words say it
 pub enum ReasonCode {
@@ -162,7 +164,8 @@ impl std::fmt::Display for ReasonCode {
 }
 
 /// A candidate that did not pass, kept in the run record.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[error("{code}: {summary}: {reason}")]
 pub struct Refusal {
     /// The reason.

@@ -1,6 +1,5 @@
 //! Feedback on a page: recorded, and where it brings an exact fix, one proposal together with the word that says why.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::context::{Author, Desktop};
@@ -22,7 +21,8 @@ pub const LANE: &str = "feedback";
 const LONGEST_QUOTE: usize = 400;
 
 /// What became of feedback.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Given {
     /// The page, relative to the wiki's root.
     pub page: String,
@@ -41,7 +41,8 @@ pub struct Given {
 }
 
 /// The proposal that a fix became.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Fix {
     /// Its id.
     pub id: String,

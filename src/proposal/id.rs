@@ -1,6 +1,5 @@
 //! The proposal's id: the same lesson, found twice or on two machines, has the same one.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -8,9 +7,10 @@ use super::Operation;
 use crate::wiki::{Edit, EditOp};
 
 /// 16 lower-case hex digits.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(try_from = "String", into = "String")]
-#[schemars(with = "String")]
+#[cfg_attr(test, schemars(with = "String"))]
 pub struct ProposalId(String);
 
 /// A text that is no proposal id.
@@ -95,7 +95,7 @@ pub fn id(scope: &str, operation: Operation, changes: &[PageChange<'_>]) -> Prop
     encoder.text(scope);
     encoder.text(operation.as_str());
     let mut changes = changes.to_vec();
-    changes.sort_by(|a, b| a.path.cmp(b.path));
+    changes.sort_unstable_by(|a, b| a.path.cmp(b.path));
     encoder.count(changes.len());
     for change in changes {
         encoder.text(change.path);

@@ -28,7 +28,8 @@ pub struct Writer {
 }
 
 /// What became of one thing that was proposed.
-#[derive(Debug, Default, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Made {
     /// The page.
     pub path: String,

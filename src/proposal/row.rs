@@ -7,7 +7,8 @@ use crate::ledger::Status;
 use crate::wiki::{Edit, Kind, Wiki};
 
 /// A proposal in a list.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Row {
     /// 16 hex digits.
     pub id: String,
@@ -126,7 +127,8 @@ pub fn marks(row: &Row) -> Vec<String> {
 }
 
 /// A proposal with all that is known of it.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Full {
     /// What a list has.
     #[serde(flatten)]
@@ -152,7 +154,8 @@ pub struct Full {
 }
 
 /// One page's change.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Changed {
     /// Relative to the wiki's root.
     pub path: String,

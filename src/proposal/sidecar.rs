@@ -21,7 +21,8 @@ pub struct PageChange {
 }
 
 /// The frontmatter of a sidecar. `proposals/<id[0..2]>/<id>/sidecar.md` in the ledger.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Sidecar {
     /// The proposal's id.
     pub id: String,

@@ -102,7 +102,7 @@ impl View {
             })
             .collect();
         let mut strays: Vec<String> = tips.into_keys().collect();
-        strays.sort();
+        strays.sort_unstable();
         Ok(View { items, state, strays })
     }
 
@@ -141,7 +141,7 @@ impl View {
     /// The proposals that are asked for, oldest first.
     pub fn chosen(&self, wanted: &Wanted) -> Vec<&Item> {
         let mut chosen: Vec<&Item> = self.items.iter().filter(|item| wanted.has(item)).collect();
-        chosen.sort_by(|a, b| (a.proposal.staged_at, a.id()).cmp(&(b.proposal.staged_at, b.id())));
+        chosen.sort_unstable_by(|a, b| (a.proposal.staged_at, a.id()).cmp(&(b.proposal.staged_at, b.id())));
         chosen
     }
 

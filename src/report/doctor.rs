@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::sessions;
@@ -17,7 +16,8 @@ use crate::proposal::{View, view};
 use crate::wiki::Wiki;
 
 /// How bad it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
     /// As it should be.
@@ -31,7 +31,8 @@ pub enum Level {
 }
 
 /// One thing that was looked at.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Check {
     /// What was looked at (`git`, `repository`, `wiki`, `configuration`, `trust`, `hooks`, `folder`, `refs`,
     /// `proposals`, `ledger`, `sessions`, `model`, `queue`, `locks`, `worktrees`, `identity`, `signing`).

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use bstr::ByteSlice;
 use jiff::Timestamp;
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -39,7 +38,8 @@ pub struct Filter {
 pub const COMMIT: &str = "commit";
 
 /// One line of the story.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Entry {
     /// When.
     pub at: Timestamp,
@@ -96,7 +96,7 @@ pub fn history(wiki: &Wiki, filter: &Filter) -> git::Result<(Vec<Entry>, Vec<Str
                 break;
             }
             held.extend(read_day(wiki, tip, &folder, &mut faults)?);
-            held.sort_by_key(|event| std::cmp::Reverse((event.at, event.id)));
+            held.sort_unstable_by_key(|event| std::cmp::Reverse((event.at, event.id)));
             let settled = day.map_or(0, |day| held.partition_point(|event| event.at >= day + SPILL));
             for event in held.drain(..settled) {
                 if let Some(entry) = entry(event, &known).filter(|entry| filter.fits(entry, &known)) {
@@ -133,7 +133,7 @@ fn days(wiki: &Wiki, tip: Oid) -> git::Result<Vec<(Option<Timestamp>, String)>> 
             continue;
         }
         let mut names = wiki.repo.folder(tip, folder.as_str().into())?;
-        names.sort();
+        names.sort_unstable();
         folders.extend(names.into_iter().map(|name| format!("{folder}/{name}")));
     }
     Ok(found)

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -18,7 +17,8 @@ use crate::session;
 use crate::wiki::{Kind, Wiki};
 
 /// The state of a wiki.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Status {
     /// The wiki's branch.
     pub branch: String,
@@ -46,7 +46,8 @@ pub struct Status {
 }
 
 /// What follows from the refs alone.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Stands {
     /// How many pages it has.
     pub pages: usize,
@@ -62,7 +63,8 @@ pub struct Stands {
 }
 
 /// What waits for a decision.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Pending {
     /// How many.
     pub count: usize,
@@ -79,7 +81,8 @@ pub struct Pending {
 }
 
 /// Captured sessions.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Sessions {
     /// How many.
     pub count: usize,
@@ -90,7 +93,8 @@ pub struct Sessions {
 }
 
 /// One run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LastRun {
     /// Its id.
     pub id: String,
@@ -311,7 +315,7 @@ pub fn newest_runs(repo: &Repo, most: usize) -> git::Result<Vec<String>> {
             continue;
         }
         let mut names = repo.folder(tip, folder.as_str().into())?;
-        names.sort();
+        names.sort_unstable();
         folders.extend(names.into_iter().map(|name| format!("{folder}/{name}")));
     }
     Ok(found)

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use bstr::BString;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::config::Priors;
@@ -44,7 +43,8 @@ impl Default for Signals {
 }
 
 /// One page of an answer.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Hit {
     /// From 1.
     pub rank: usize,
@@ -69,7 +69,8 @@ pub struct Hit {
 }
 
 /// How a page came to its place.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Factors {
     /// How well its text fits.
     pub text: f64,
@@ -86,7 +87,8 @@ pub struct Factors {
 }
 
 /// A word of the query.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Word {
     /// As asked.
     pub word: String,

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use bstr::BString;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::ask::{Ask, Signals};
@@ -39,7 +38,8 @@ pub struct Context {
 }
 
 /// A page that has something for the task.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Mention {
     /// From 1.
     pub rank: usize,
@@ -58,7 +58,8 @@ pub struct Mention {
 }
 
 /// A page, or what of it fits best.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Part {
     /// Which page.
     #[serde(flatten)]
@@ -131,7 +132,7 @@ pub fn gather(pages: &Pages<'_>, task: &Task<'_>, signals: &Signals) -> Result<C
         }
     }
     let mut found: Vec<(Mention, &[u8])> = merged.into_values().collect();
-    found.sort_by(|(a, _), (b, _)| {
+    found.sort_unstable_by(|(a, _), (b, _)| {
         let session = |page: &Mention| page.kind == Some(Kind::Session);
         session(a).cmp(&session(b)).then(b.score.total_cmp(&a.score)).then_with(|| a.path.cmp(&b.path))
     });
@@ -200,7 +201,7 @@ fn fitting(body: &str, room: usize, marker: &Marker) -> (String, bool) {
     let chunks = chunks(body);
     let mut order: Vec<usize> = (0..chunks.len()).collect();
     let worth: Vec<f64> = chunks.iter().map(|range| marker.worth(&body[range.clone()])).collect();
-    order.sort_by(|&a, &b| worth[b].total_cmp(&worth[a]).then(a.cmp(&b)));
+    order.sort_unstable_by(|&a, &b| worth[b].total_cmp(&worth[a]).then(a.cmp(&b)));
     let cost = |text: &str| text.chars().count() + lines(text) + GAP.len() + 6;
     let mut left = room;
     let mut kept: Vec<usize> = Vec::new();

@@ -174,7 +174,7 @@ impl<'w> Pages<'w> {
                 });
             }
         }
-        all.sort_by(|a, b| a.path.cmp(&b.path));
+        all.sort_unstable_by(|a, b| a.path.cmp(&b.path));
         all
     }
 }
@@ -258,7 +258,7 @@ impl Ranked<'_> {
             .filter(|(_, add)| *add > 0.0)
             .map(|(c, add)| (add, c.shown.as_str()))
             .collect();
-        words.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
+        words.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
         words.into_iter().take(most).map(|(_, word)| word.to_owned()).collect()
     }
 

@@ -96,7 +96,7 @@ pub(super) fn candidates<'i>(
         }
     }
     let is_session = |page: &Candidate<'_>| ask.kinds.is_empty() && page.kind == Some(Kind::Session);
-    all.sort_by(|a, b| {
+    all.sort_unstable_by(|a, b| {
         is_session(a)
             .cmp(&is_session(b))
             .then_with(|| b.score().partial_cmp(&a.score()).unwrap_or(Ordering::Equal))

@@ -118,7 +118,7 @@ const ENDINGS: [&str; 20] = [
 fn prefix(begins: &str) -> Wanted {
     let mut stems: Vec<String> = ENDINGS.iter().map(|ending| stem(&format!("{begins}{ending}")).into_owned()).collect();
     stems.retain(|stem| !stem.starts_with(begins));
-    stems.sort();
+    stems.sort_unstable();
     stems.dedup();
     Wanted::Prefix { begins: begins.to_owned(), stems }
 }

@@ -113,7 +113,7 @@ fn fitting(segments: &[(Segment<'_>, &Bits)], sizes: &Sizes, clause: &Clause) ->
         }
     }
     if !found.near.is_empty() {
-        found.pages.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
+        found.pages.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
         found.pages.dedup_by_key(|(at, _)| *at);
     }
     found

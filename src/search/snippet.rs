@@ -85,7 +85,7 @@ impl Marker {
         }
         // In one order, so that the sum is always the same.
         let mut counts: Vec<f64> = seen.into_values().collect();
-        counts.sort_by(f64::total_cmp);
+        counts.sort_unstable_by(f64::total_cmp);
         counts.into_iter().sum()
     }
 

@@ -93,7 +93,7 @@ pub fn sample<'s>(
     let scores = scores(observations);
     let last = observations.len().saturating_sub(1);
     let mut order: Vec<usize> = (0..observations.len()).collect();
-    order.sort_by_key(|&at| (at != 0 && at != last, std::cmp::Reverse((scores[at], at))));
+    order.sort_unstable_by_key(|&at| (at != 0 && at != last, std::cmp::Reverse((scores[at], at))));
     order.truncate(most.max(2));
     order.sort_unstable();
     order

@@ -149,7 +149,7 @@ fn attempt(
     }
     let mut merged: Vec<Merged> = merged.into_values().collect();
     if !merged.is_empty() {
-        merged.sort_by(|a, b| a.meta.id.cmp(&b.meta.id));
+        merged.sort_unstable_by(|a, b| a.meta.id.cmp(&b.meta.id));
         let stored = write(repo, &merged, now)?;
         let edit = |(merged, stored): (&Merged, &Stored)| RefEdit {
             name: format!("{REFS}{}", merged.meta.id),

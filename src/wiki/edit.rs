@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use bstr::ByteSlice;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::lines::{Eol, is_blank, lines};
@@ -12,7 +11,8 @@ use super::text::fold_space;
 use super::{field, frontmatter};
 
 /// One change of a section or of the frontmatter.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Edit {
     /// What to do.
@@ -29,7 +29,8 @@ pub struct Edit {
 }
 
 /// What an edit does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum EditOp {
     /// Text at the end of a section, or of the page.

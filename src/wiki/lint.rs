@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use bstr::{BStr, BString, ByteSlice};
 use jiff::Timestamp;
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::lines::lines;
@@ -13,7 +12,8 @@ use super::links::{self, Index, Resolved, Target};
 use super::{Kind, Layout, Page, frontmatter, open, path, section};
 
 /// How bad a finding is, mildest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// Worth knowing.
@@ -252,7 +252,7 @@ fn names(paths: &[BString]) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut seen: HashMap<String, &BString> = HashMap::with_capacity(paths.len());
     let mut sorted: Vec<&BString> = paths.iter().collect();
-    sorted.sort();
+    sorted.sort_unstable();
     for path in sorted {
         let mut report = Report { path: path.as_ref(), findings: Vec::new() };
         match seen.get(&path::fold(path.as_ref())) {

@@ -273,13 +273,9 @@ impl Sandbox {
 
 /// Fails unless the object names a schema that `git memory schema` has, and is what that says.
 pub fn is_as_its_schema_says(value: &serde_json::Value) {
-    use git_memory::cli::{output::schema_id, schema};
+    use git_memory::cli::schema;
     let id = value["schema"].as_str().unwrap_or_else(|| panic!("no schema is named in {value}"));
-    let output = schema::OUTPUTS
-        .iter()
-        .find(|output| schema_id(output.name) == id)
-        .unwrap_or_else(|| panic!("{id} is no row of cli::schema::OUTPUTS"));
-    let schema = schema::schema_of(output).into();
+    let schema = schema::find(id).unwrap_or_else(|| panic!("{id} has no row in src/cli/schema/made.rs"));
     let validator = jsonschema::validator_for(&schema).unwrap_or_else(|error| panic!("{id}: {error}"));
     let faults: Vec<String> = validator.iter_errors(value).map(|fault| fault.to_string()).collect();
     assert!(faults.is_empty(), "{value} is not {id}: {faults:?}");

@@ -32,7 +32,7 @@ pub fn with_subagents(transcript: &Path) -> Search {
             .filter(|path| is_agent(path) && path != transcript)
             .filter(|path| session_of(path).is_some_and(|recorded| *recorded == *session))
             .collect();
-        agents.sort();
+        agents.sort_unstable();
         search.files.extend(agents.into_iter().map(|path| Found { path, named: false }));
     }
     let subagents = transcript.with_extension("").join("subagents");

@@ -20,7 +20,7 @@ pub(super) fn sessions(search: &mut Search) {
         Err(error) => return search.failed.push((folder, reason(&error))),
     };
     let mut entries: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    entries.sort();
+    entries.sort_unstable();
     for entry in entries {
         let file = if entry.is_dir() { entry.join("events.jsonl") } else { entry };
         if file.is_file() && file.extension().is_some_and(|end| end == "jsonl") {

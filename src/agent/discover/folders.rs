@@ -88,7 +88,7 @@ pub(super) fn work_trees(wiki: &Wiki) -> Vec<PathBuf> {
     // Where git cannot list them there are none to be told of.
     let all = repos.into_iter().flatten().flat_map(|repo| repo.worktrees().unwrap_or_default());
     let mut folders: Vec<PathBuf> = all.filter(|tree| !tree.bare && !tree.prunable).map(|tree| tree.path).collect();
-    folders.sort();
+    folders.sort_unstable();
     folders.dedup();
     folders
 }

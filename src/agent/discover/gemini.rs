@@ -18,7 +18,7 @@ pub(super) fn sessions(search: &mut Search) {
         Err(error) => return search.failed.push((folder, reason(&error))),
     };
     let mut chats: Vec<PathBuf> = projects.flatten().map(|project| project.path().join("chats")).collect();
-    chats.sort();
+    chats.sort_unstable();
     for chats in chats.into_iter().filter(|chats| chats.is_dir()) {
         let before = search.files.len();
         walk(&chats, &["json", "jsonl"], search);

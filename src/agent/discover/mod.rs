@@ -79,7 +79,7 @@ fn walk(folder: &Path, ends: &[&str], search: &mut Search) {
     if entries.iter().any(|entry| entry.file_name() == "MEMORY.md") {
         return;
     }
-    entries.sort_by_key(fs::DirEntry::file_name);
+    entries.sort_unstable_by_key(fs::DirEntry::file_name);
     opencode::keep_sessions(folder, &mut entries);
     codex::keep_sessions(&mut entries);
     for entry in entries {

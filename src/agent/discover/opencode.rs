@@ -23,7 +23,7 @@ pub(super) fn sessions(search: &mut Search) {
     let mut databases: Vec<PathBuf> = fs::read_dir(&data).into_iter().flatten().flatten().map(|e| e.path()).collect();
     databases.retain(|path| is_database(path));
     databases.extend(std::env::var_os("OPENCODE_DB").map(|path| data.join(path)));
-    databases.sort();
+    databases.sort_unstable();
     databases.dedup();
     let there = databases.into_iter().filter(|path| path.is_file());
     search.files.extend(there.map(|path| Found { path, named: false }));

@@ -192,7 +192,7 @@ fn manager(repo: &Repo, folder: Option<&Path>) -> Option<(Manager, String)> {
     let installed = folder.and_then(|folder| {
         let entries = std::fs::read_dir(folder).ok()?;
         let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-        paths.sort();
+        paths.sort_unstable();
         paths.iter().find_map(|path| Some((manager_of_script(path)?, path.display().to_string())))
     });
     let husky_folder = folder

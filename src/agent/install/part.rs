@@ -76,7 +76,7 @@ pub(super) fn look(file: &AgentFile, text: Option<&str>, ground: &Ground) -> Res
         let wanted = settings::wanted(shape, &program);
         let events = |hooks: &[(String, String)]| {
             let mut names: Vec<String> = hooks.iter().map(|(event, _)| event.clone()).collect();
-            names.sort();
+            names.sort_unstable();
             names
         };
         let found = if there.is_empty() {

@@ -199,7 +199,7 @@ mod tests {
             for shape in [Shape::Claude, Shape::Cursor] {
                 let new = add_all(text, shape);
                 let sorted = |mut hooks: Vec<(String, String)>| {
-                    hooks.sort();
+                    hooks.sort_unstable();
                     hooks
                 };
                 let wanted = wanted(shape, &Program::by_name());

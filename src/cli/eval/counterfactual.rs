@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use bstr::ByteSlice;
 use jiff::Timestamp;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::super::{Cell, CliError, Context, Exit, Meaning, Progress, Result, Table, moment, shown};
@@ -46,7 +45,8 @@ pub struct Args {
 }
 
 /// What `eval counterfactual --json` prints.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Effects {
     /// Each landing, oldest first.
     effects: Vec<Effect>,
@@ -55,7 +55,8 @@ pub struct Effects {
 }
 
 /// A landing for which no query is known.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Unknown {
     /// The proposals.
     proposals: Vec<String>,

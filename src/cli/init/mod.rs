@@ -56,7 +56,8 @@ pub struct Args {
 }
 
 /// What `init --json` prints.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Report {
     /// The repository's work tree, or its git folder when it is bare.
     repository: String,
@@ -83,7 +84,8 @@ pub struct Report {
 }
 
 /// One folder of existing notes.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Folder {
     /// The folder; empty: the top.
     folder: String,

@@ -34,7 +34,8 @@ pub struct Args {
 }
 
 /// What `proposal accept --json` prints.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Decided {
     /// How many landed now.
     pub landed: usize,
@@ -43,7 +44,8 @@ pub struct Decided {
 }
 
 /// What became of one proposal.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Outcome {
     /// Its id.
     pub id: String,
@@ -64,7 +66,8 @@ pub struct Outcome {
 }
 
 /// What became of one proposal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Became {
     /// It landed now.

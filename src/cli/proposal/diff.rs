@@ -17,7 +17,8 @@ pub struct Args {
 }
 
 /// What `proposal diff --json` prints.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Diff {
     /// The proposal.
     pub id: String,

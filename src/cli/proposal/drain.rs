@@ -50,7 +50,8 @@ enum Which {
 }
 
 /// What `proposal drain --json` prints.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Drain {
     /// Nothing was done, only said.
     pub dry_run: bool,
@@ -59,7 +60,8 @@ pub struct Drain {
 }
 
 /// What became of one proposal, or would.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct One {
     /// Its id.
     pub id: String,
@@ -74,7 +76,8 @@ pub struct One {
 }
 
 /// What became of a proposal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Fate {
     /// It landed.

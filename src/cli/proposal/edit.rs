@@ -22,7 +22,8 @@ pub struct Args {
 }
 
 /// What `proposal edit --json` prints.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Edited {
     /// The proposal.
     pub id: String,

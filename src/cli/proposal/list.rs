@@ -67,7 +67,8 @@ pub(super) fn kind(word: &str) -> Result<Kind, String> {
 }
 
 /// What `proposal list --json` prints.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Proposals {
     /// The proposals, oldest first.
     pub proposals: Vec<Row>,

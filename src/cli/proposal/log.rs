@@ -20,7 +20,8 @@ pub struct Args {
 }
 
 /// What `proposal log --json` prints.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Log {
     /// The proposal.
     pub id: String,
@@ -29,7 +30,8 @@ pub struct Log {
 }
 
 /// One event or commit.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Entry {
     /// When.
     pub at: jiff::Timestamp,

@@ -63,7 +63,8 @@ fn evidence(text: &str) -> Result<(String, String), String> {
 }
 
 /// What `proposal propose --json` prints.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Proposed {
     /// What became of each.
     pub results: Vec<Made>,

@@ -23,7 +23,8 @@ pub struct Args {
 }
 
 /// What `proposal rebase --json` prints.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Rebases {
     /// The proposals that stand on today's branch now.
     pub rebased: Vec<Rebased>,
@@ -34,7 +35,8 @@ pub struct Rebases {
 }
 
 /// One that was moved.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Rebased {
     /// Its id.
     pub id: String,

@@ -27,7 +27,8 @@ pub struct Args {
 }
 
 /// What `proposal reject --json` prints.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Rejected {
     /// The proposals.
     pub rejected: Vec<String>,

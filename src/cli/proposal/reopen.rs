@@ -19,7 +19,8 @@ pub struct Args {
 }
 
 /// What `proposal reopen --json` prints.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Reopened {
     /// The proposals that are pending again.
     pub reopened: Vec<String>,
@@ -28,7 +29,8 @@ pub struct Reopened {
 }
 
 /// A proposal with which what was asked was not done.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Failure {
     /// Its id.
     pub id: String,

@@ -28,7 +28,8 @@ pub struct Args {
 }
 
 /// What `proposal revert --json` prints.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Reverts {
     /// The proposals that were taken back.
     pub reverted: Vec<Reverted>,
@@ -39,7 +40,8 @@ pub struct Reverts {
 }
 
 /// One that was taken back.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Reverted {
     /// Its id.
     pub id: String,
@@ -48,7 +50,8 @@ pub struct Reverted {
 }
 
 /// One that later changes keep from being taken back.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Proposed {
     /// Its id.
     pub id: String,

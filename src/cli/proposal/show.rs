@@ -23,7 +23,8 @@ pub struct Args {
 }
 
 /// What `proposal show --json` prints.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Shown {
     /// The proposal.
     pub proposal: Full,

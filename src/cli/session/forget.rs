@@ -2,7 +2,6 @@
 
 use std::io::Write;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::super::{CliError, Context, Exit, Meaning, Result, ask, shown};
@@ -32,7 +31,8 @@ pub struct Args {
 }
 
 /// What `session forget --json` prints.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Forgotten {
     /// Nothing was changed.
     dry_run: bool,
@@ -45,7 +45,8 @@ pub struct Forgotten {
 }
 
 /// One session.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Session {
     id: String,
     /// Its title; null when it was forgotten before.
@@ -57,7 +58,8 @@ struct Session {
 }
 
 /// A proposal that quotes a forgotten session.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Proposal {
     id: String,
     status: crate::ledger::Status,
@@ -66,7 +68,8 @@ struct Proposal {
 }
 
 /// A place that still holds words of the sessions.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Remains {
     /// What and where.
     what: String,

@@ -4,7 +4,6 @@ pub mod forget;
 
 use std::io::Write;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::output::JsonList;
@@ -84,14 +83,16 @@ fn agent(word: &str) -> Result<Agent, String> {
 }
 
 /// What `session list --json` prints.
-#[derive(Debug, Serialize, JsonSchema)]
+#[cfg(test)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct List {
     /// Newest first.
     sessions: Vec<Row>,
 }
 
 /// One session.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Row {
     /// Its id.
     id: String,
@@ -126,7 +127,8 @@ pub struct Row {
 }
 
 /// What `session show --json` prints.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Shown {
     #[serde(flatten)]
     session: Row,
@@ -213,7 +215,7 @@ fn list(ctx: &Context, found: &Sessions, args: &Listing) -> Result<Exit> {
         .filter(|row| args.since.is_none_or(|since| row.when() >= since))
         .filter(|row| ctx.scope.as_ref().is_none_or(|scope| *scope == row.scope))
         .collect();
-    rows.sort_by(|a, b| (b.when(), &b.id).cmp(&(a.when(), &a.id)));
+    rows.sort_unstable_by(|a, b| (b.when(), &b.id).cmp(&(a.when(), &a.id)));
     rows.truncate(args.limit.unwrap_or(usize::MAX));
     if ctx.json {
         let mut out = ctx.out();

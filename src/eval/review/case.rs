@@ -142,7 +142,7 @@ pub fn find(folder: &Path) -> Result<Vec<Case>, Error> {
     if files.is_empty() {
         return Err(unreadable(folder, format!("there is no {CASE_FILE} in it or below it")));
     }
-    files.sort();
+    files.sort_unstable();
     files.iter().map(|file| read(folder, file)).collect()
 }
 
@@ -214,7 +214,7 @@ fn sessions(
                 found.push(entry.path());
             }
         }
-        found.sort();
+        found.sort_unstable();
         if found.is_empty() {
             return Err(source.wrong(0..0, "no session lies beside it, and it names none with `sessions`".into()));
         }
@@ -260,7 +260,7 @@ fn pages(top: &Path) -> Result<Vec<(String, Vec<u8>)>, Error> {
             }
         }
     }
-    found.sort();
+    found.sort_unstable();
     Ok(found)
 }
 

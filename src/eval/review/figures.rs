@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::judge::{CaseReport, Judged, Verdict};
@@ -10,7 +9,8 @@ use crate::improve::run::plural;
 use crate::model::Usage;
 
 /// What the reviewer is worth on sets of cases.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Report {
     /// Who reviewed: `builtin`, or `provider/model`.
     pub reviewer: String,
@@ -23,7 +23,8 @@ pub struct Report {
 }
 
 /// One folder of cases.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SetReport {
     /// As named.
     pub folder: String,
@@ -36,7 +37,8 @@ pub struct SetReport {
 }
 
 /// A case that could not be played.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Skipped {
     /// Its name.
     pub case: String,
@@ -45,7 +47,8 @@ pub struct Skipped {
 }
 
 /// Figures over cases.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Figures {
     /// How many cases were played.
     pub cases: usize,

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::label::Label;
@@ -16,7 +15,8 @@ use crate::wiki::{Kind, Layout, Page};
 const RESTATED: f64 = 0.5;
 
 /// What a proposal is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// It must be proposed.
@@ -42,7 +42,8 @@ impl Verdict {
 }
 
 /// One proposal with its verdict.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Judged {
     /// Its id.
     pub id: String,
@@ -62,7 +63,8 @@ pub struct Judged {
 }
 
 /// A candidate that validation or a gate refused.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Refused {
     /// The reason's word.
     pub code: String,
@@ -73,7 +75,8 @@ pub struct Refused {
 }
 
 /// What came of one case.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CaseReport {
     /// Its name.
     pub case: String,

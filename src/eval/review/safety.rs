@@ -1,6 +1,5 @@
 //! What holds for rules, looked at anew: nothing of what validation said is taken over.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::git;
@@ -10,7 +9,8 @@ use crate::wiki::text::fold_space;
 use crate::wiki::{Kind, Wiki};
 
 /// How a rule breaks what holds for rules.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Breach {
     /// None of its quotes stands in a person's own words.

@@ -8,7 +8,6 @@ mod text;
 
 use bstr::ByteSlice;
 use jiff::Timestamp;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::signals::signals;
@@ -20,7 +19,8 @@ use crate::wiki::{Kind, Status, Wiki};
 pub use memory_md::{Kept, keep};
 
 /// What an agent should know of a wiki when a session begins.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Brief {
     /// The wiki's branch.
     pub branch: String,
@@ -50,7 +50,8 @@ pub struct Brief {
 }
 
 /// What waits for people.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Waiting {
     /// How many proposals wait for a decision.
     pub pending: usize,
@@ -63,7 +64,8 @@ pub struct Waiting {
 }
 
 /// A page whose text stands in the brief.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Rule {
     /// Its page, relative to the wiki's root.
     pub path: String,
@@ -74,7 +76,8 @@ pub struct Rule {
 }
 
 /// Pages of one sort.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Category {
     /// `decisions`, `fixes`, `known failures`, `commands`, `follow-ups` or `background`.
     pub name: String,
@@ -85,7 +88,8 @@ pub struct Category {
 }
 
 /// A page in one line.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Line {
     /// Relative to the wiki's root.
     pub path: String,

@@ -47,7 +47,7 @@ pub(super) fn nearest(pages: &Pages<'_>, session: &Session) -> Result<Vec<String
         }
     }
     let mut order: Vec<(String, f64)> = worth.into_iter().collect();
-    order.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    order.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     Ok(order.into_iter().map(|(path, _)| path).collect())
 }
 

@@ -45,7 +45,7 @@ pub(super) fn listed(pages: &Pages<'_>, near: &[String], scope: &Scope) -> Vec<F
         })
         .collect();
     // They come by path, and the sort keeps that among equals.
-    all.sort_by_key(|(place, _)| *place);
+    all.sort_unstable_by_key(|(place, _)| *place);
     all.into_iter().map(|(_, page)| page).collect()
 }
 

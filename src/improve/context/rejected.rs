@@ -52,7 +52,7 @@ pub(super) fn rejected(subject: &Subject<'_>, share: usize, redactor: &Redactor)
         }
     }
     all.retain(|(at, ..)| at.as_second() >= since);
-    all.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    all.sort_unstable_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
     let mut seen = HashSet::new();
     all.retain(|(.., value)| seen.insert(value.to_string()));
     let mut used = 0;

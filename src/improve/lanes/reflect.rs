@@ -200,7 +200,7 @@ fn is_cosmetic(old: &str, new: &str) -> bool {
     let words = |text: &str| {
         let normal = normal(text);
         let mut words: Vec<String> = normal.split(' ').map(str::to_owned).collect();
-        words.sort();
+        words.sort_unstable();
         words
     };
     words(old) == words(new)

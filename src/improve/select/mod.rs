@@ -8,7 +8,6 @@ mod material;
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::gates::Out;
@@ -21,9 +20,8 @@ use crate::model::{Models, Stage};
 use crate::wiki::Wiki;
 
 /// A lane that looks at pages, and not at sessions.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, clap::ValueEnum,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, clap::ValueEnum)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum PageLane {
     /// The description of a page that was judged wrong
@@ -168,7 +166,7 @@ fn choose(
         lane: Some(lane.as_str().to_owned()),
     };
     chosen.gates.extend(removed.into_iter().map(|(out, removed)| gate(out.words(), removed)));
-    picked.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(b.1)));
+    picked.sort_unstable_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(b.1)));
     if let Some(more) = limit.and_then(|most| picked.len().checked_sub(most)).filter(|more| *more > 0) {
         picked.truncate(picked.len() - more);
         chosen.gates.push(gate(("limit", "more than this lane takes in one run"), more));

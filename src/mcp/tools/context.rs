@@ -1,6 +1,5 @@
 //! `memory_context`.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::answer::Said;
@@ -12,13 +11,14 @@ use crate::search::context::{Mention, Task};
 use crate::wiki::shown::{shown, shown_lines};
 
 /// What [`Context`] takes.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Input {
     /// What you are about to do, in a few sentences
     task: String,
     /// How long the text may be, in tokens of four characters, at most 6000 [default: 2000]
-    #[schemars(range(min = 100, max = 6000))]
+    #[cfg_attr(test, schemars(range(min = 100, max = 6000)))]
     budget_tokens: Option<usize>,
     /// Only this scope of the wiki [default: the one of the folder that the server runs in]
     scope: Option<String>,
@@ -28,7 +28,8 @@ pub struct Input {
 }
 
 /// What the wiki holds for the task.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Output {
     /// The id of what was served, for memory_outcome; null when it was not recorded.
     episode: Option<String>,
@@ -41,7 +42,8 @@ pub struct Output {
 }
 
 /// A page; what of it is given stands in the text.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Given {
     /// Which page.
     #[serde(flatten)]

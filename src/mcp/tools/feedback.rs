@@ -1,6 +1,5 @@
 //! `memory_feedback`.
 
-use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::super::answer::Said;
@@ -12,7 +11,8 @@ use crate::proposal::materialize;
 use crate::wiki::shown::shown;
 
 /// What [`Feedback`] takes.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Input {
     /// The page, as memory_search names it
@@ -33,7 +33,8 @@ pub struct Input {
 }
 
 /// A text of the page, and what should stand there.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Exact {
     /// What stands there, word for word, exactly once

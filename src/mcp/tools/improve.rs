@@ -1,6 +1,5 @@
 //! `memory_improve`.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::answer::{self, Said};
@@ -12,7 +11,8 @@ use crate::proposal::{Refusal, materialize};
 use crate::wiki::shown::shown;
 
 /// What [`Improve`] takes.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Input {
     /// The captured session to review [default: the newest that no run has looked at]
@@ -22,16 +22,18 @@ pub struct Input {
 }
 
 /// How much is reviewed.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
     /// At most so many sessions that no run has looked at, oldest first
-    #[schemars(range(min = 1))]
+    #[cfg_attr(test, schemars(range(min = 1)))]
     max_sessions: Option<usize>,
 }
 
 /// What came of a run.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Output {
     /// The run's id.
     run: String,

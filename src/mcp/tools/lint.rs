@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::answer::{self, Said};
@@ -13,7 +12,8 @@ use crate::wiki::lint::{Finding, Severity};
 use crate::wiki::shown::shown;
 
 /// What [`Lint`] takes.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Input {
     /// Pages or folders, relative to the wiki's root [default: the whole wiki]
@@ -29,7 +29,8 @@ pub struct Input {
 }
 
 /// What was found.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Output {
     /// How many pages were looked at.
     pages: usize,
@@ -42,7 +43,8 @@ pub struct Output {
 }
 
 /// One finding.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Item {
     /// The page, relative to the wiki's root.
     path: String,

@@ -16,14 +16,14 @@ mod status;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::answer::Said;
 use super::error::Error;
-use super::schema::{self, Shape};
+#[cfg(test)]
+use super::schema;
 use crate::git::{Oid, Person};
 use crate::proposal::propose::Writer;
 use crate::proposal::{self, Refused};
@@ -130,6 +130,15 @@ fn kind(word: &str) -> Result<Kind, Error> {
     Kind::parse(word).ok_or_else(unknown)
 }
 
+/// What tests make a schema of.
+#[cfg(test)]
+use schemars::JsonSchema as Described;
+/// What tests make a schema of.
+#[cfg(not(test))]
+trait Described {}
+#[cfg(not(test))]
+impl<T> Described for T {}
+
 /// A tool.
 trait Tool {
     /// Its name.
@@ -141,9 +150,9 @@ trait Tool {
     /// What it does to the repository.
     const EFFECT: Effect;
     /// What it takes. It must refuse what it does not know.
-    type Input: DeserializeOwned + JsonSchema;
+    type Input: DeserializeOwned + Described;
     /// What it answers.
-    type Output: Serialize + JsonSchema;
+    type Output: Serialize + Described;
 
     /// Does it.
     fn call(call: &Call, input: Self::Input) -> Result<Said<Self::Output>, Error>;
@@ -162,10 +171,9 @@ pub struct Row {
     pub about: &'static str,
     /// What it does to the repository.
     pub effect: Effect,
-    /// The schema of what it takes.
-    pub input: fn() -> Map<String, Value>,
-    /// The schema of what it answers.
-    pub output: fn() -> Map<String, Value>,
+    /// How its schemas are made.
+    #[cfg(test)]
+    pub made: fn() -> schema::Schemas,
     /// Calls it.
     pub call: Calling,
 }
@@ -176,8 +184,8 @@ const fn row<T: Tool>() -> Row {
         title: T::TITLE,
         about: T::ABOUT,
         effect: T::EFFECT,
-        input: || schema::of::<T::Input>(Shape::Input),
-        output: || schema::of::<T::Output>(Shape::Output),
+        #[cfg(test)]
+        made: || schema::made::tool::<T::Input, T::Output>(T::NAME),
         call: |call, arguments| {
             let input = serde_json::from_value(Value::Object(arguments))
                 .map_err(|error| Error::Arguments(format!("{} does not take these arguments: {error}", T::NAME)))?;

@@ -1,6 +1,5 @@
 //! `memory_outcome`.
 
-use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::super::answer::Said;
@@ -12,7 +11,8 @@ use crate::ledger;
 use crate::wiki::scope::Unresolved;
 
 /// What [`Outcome`] takes.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Input {
     /// The episode id that memory_search or memory_context answered with

@@ -1,6 +1,5 @@
 //! `memory_proposals`.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -16,7 +15,8 @@ use crate::wiki::Wiki;
 use crate::wiki::shown::shown;
 
 /// What [`Proposals`] takes.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Input {
     /// `list`, `show` (one of them, with why and on what evidence) or `diff` (its change alone) [default: list]
@@ -38,7 +38,8 @@ pub struct Input {
 }
 
 /// What to do.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 enum Action {
     #[default]
@@ -48,7 +49,8 @@ enum Action {
 }
 
 /// A state, or all of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 enum State {
     Pending,
@@ -61,7 +63,8 @@ enum State {
 }
 
 /// The proposals that were asked for, or the one.
-#[derive(Debug, Default, Serialize, JsonSchema)]
+#[derive(Debug, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Output {
     /// For list: how many there are, with those that are left out here.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -82,7 +85,8 @@ pub struct Output {
 }
 
 /// One proposal with why, and on what evidence.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Shown {
     /// What a list has.
     #[serde(flatten)]

@@ -1,6 +1,5 @@
 //! `memory_propose`.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -12,7 +11,8 @@ use crate::wiki::Edit;
 use crate::wiki::shown::shown;
 
 /// What [`Propose`] takes.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Input {
     /// The page, relative to the wiki's root: gotchas/NAME.md, decisions/NAME.md, concepts/NAME.md,
@@ -21,7 +21,7 @@ pub struct Input {
     /// Why it is worth keeping, and for whom
     rationale: String,
     /// What it rests on: at least one verbatim quote
-    #[schemars(length(min = 1))]
+    #[cfg_attr(test, schemars(length(min = 1)))]
     evidence: Vec<Quote>,
     /// The whole text of the page without frontmatter, beginning with its `# Title`; for a new page, or in place of
     /// all of an old one
@@ -34,14 +34,15 @@ pub struct Input {
     /// The kind of the page [default: that of its folder]
     kind: Option<String>,
     /// How sure you are, 0 to 1 [default: 1]
-    #[schemars(range(min = 0, max = 1))]
+    #[cfg_attr(test, schemars(range(min = 0, max = 1)))]
     confidence: Option<f64>,
     /// The scope of the page [default: that of its folder]
     scope: Option<String>,
 }
 
 /// A verbatim quote.
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[derive(Debug, Deserialize, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Quote {
     /// Where it stands: a page's path, sessions/ID.md, or sessions/ID#N for one observation

@@ -1,6 +1,5 @@
 //! `memory_read`.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::answer::{self, Said};
@@ -14,7 +13,8 @@ use crate::wiki::shown::shown;
 use crate::wiki::{Page, Status, Wiki};
 
 /// What [`Read`] takes.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Input {
     /// The page, relative to the wiki's root, as memory_search names it; sessions/ID.md for a captured session
@@ -25,7 +25,8 @@ pub struct Input {
 }
 
 /// A page.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Output {
     /// Relative to the wiki's root.
     path: String,
@@ -54,7 +55,8 @@ pub struct Output {
 }
 
 /// A section.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Anchor {
     /// The `anchor` of an edit.
     anchor: String,

@@ -1,6 +1,5 @@
 //! `memory_search`.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::answer::{self, Said};
@@ -14,7 +13,8 @@ use crate::wiki::shown::shown;
 use crate::wiki::{Kind, Wiki};
 
 /// What [`Search`] takes.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Input {
     /// Words of the failure, tool, flag, file or question; "words in quotes" stand in a row, word* finds what begins so
@@ -28,14 +28,15 @@ pub struct Input {
     #[serde(default)]
     kinds: Vec<String>,
     /// Most pages to answer with, at most 25 [default: 10]
-    #[schemars(range(min = 1, max = 25))]
+    #[cfg_attr(test, schemars(range(min = 1, max = 25)))]
     limit: Option<usize>,
     /// Search the pages as they were at this commit; that is not recorded
     at: Option<String>,
 }
 
 /// What was found.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Output {
     /// The id of what was served, for memory_outcome; null when it was not recorded.
     episode: Option<String>,

@@ -1,6 +1,5 @@
 //! `memory_status`.
 
-use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::super::answer::Said;
@@ -10,7 +9,8 @@ use crate::report::status::{self, Status as State};
 use crate::wiki::shown::shown;
 
 /// What [`Status`] takes.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Input {
     /// Only this scope of the wiki

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Shape;
 
 /// How a server was made to answer in JSON.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Structured {
     /// By the reply's schema.

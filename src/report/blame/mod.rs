@@ -7,7 +7,6 @@ use std::collections::{HashMap, HashSet};
 
 use bstr::{BStr, ByteSlice};
 use jiff::Timestamp;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::git::{self, Commit, Oid};
@@ -35,7 +34,8 @@ pub enum Error {
 }
 
 /// A page's lines and where they come from.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Blame {
     /// The page, relative to the wiki's root.
     pub page: String,
@@ -51,7 +51,8 @@ pub struct Blame {
 }
 
 /// One line.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Line {
     /// Its number, from 1.
     pub line: usize,
@@ -64,7 +65,8 @@ pub struct Line {
 }
 
 /// What lines come from: a commit, and the proposal that it belongs to.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Source {
     /// The commit that wrote the lines.
     pub commit: String,
@@ -86,7 +88,8 @@ pub struct Source {
 }
 
 /// A proposal that lines come from.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Origin {
     /// Its id.
     pub id: String,
@@ -117,7 +120,8 @@ pub struct Origin {
 }
 
 /// A commit that brought lines back.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Restored {
     /// The commit.
     pub commit: String,

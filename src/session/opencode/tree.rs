@@ -125,7 +125,7 @@ fn json_files(folder: &Path, damage: &mut Damage) -> Vec<PathBuf> {
     };
     let mut files: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
     files.retain(|file| file.extension().is_some_and(|end| end == "json"));
-    files.sort();
+    files.sort_unstable();
     files
 }
 

@@ -24,7 +24,7 @@ pub(super) fn review(bench: &Bench<'_>, selected: &Selected) -> git::Result<Opti
         .filter(|other| other.meta.scope == selected.scope && other.meta.id != selected.subject() && !other.meta.own)
         .filter(|other| other.meta.prompts > 0 && other.observations_blob.is_some())
         .collect();
-    others.sort_by_key(|other| std::cmp::Reverse((other.meta.ended, other.meta.id.clone())));
+    others.sort_unstable_by_key(|other| std::cmp::Reverse((other.meta.ended, other.meta.id.clone())));
     let mut digest = Sha256::new();
     digest.update(format!("review builtin {}\n{}\n", env!("CARGO_PKG_VERSION"), selected.blob));
     let mut cited =
