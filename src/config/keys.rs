@@ -96,33 +96,30 @@ impl Key {
 }
 
 /// A line for each key, with its name first.
-const LINES: &str = include_str!("keys.jsonl");
+const LINES: &str = concat!("\n", include_str!("keys.jsonl"));
 
-/// What stands before the name in a line.
-const BEFORE: &str = "{\"name\":\"";
+/// What stands before the name of a key.
+const BEFORE: &str = "\n{\"name\":\"";
 
 /// All keys, in the order of [`Settings`](super::Settings).
 pub fn all() -> &'static [Key] {
-    static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| LINES.lines().map(key).collect());
+    static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| LINES.lines().skip(1).map(key).collect());
     &KEYS
 }
 
 /// The names of all keys.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    LINES.lines().map(name)
+    LINES.split(BEFORE).skip(1).map(|line| line.split('"').next().unwrap_or_default())
 }
 
 /// The key of this name.
 pub fn find(wanted: &str) -> Option<Key> {
-    LINES.lines().find(|line| name(line) == wanted).map(key)
+    let begin = format!("{BEFORE}{wanted}\"");
+    LINES[LINES.find(&begin)?..].lines().nth(1).map(key)
 }
 
 fn key(line: &str) -> Key {
     serde_json::from_str(line).expect("keys.jsonl is made from keys")
-}
-
-fn name(line: &'static str) -> &'static str {
-    line[BEFORE.len()..].split('"').next().unwrap_or_default()
 }
 
 /// What to tell somebody who wrote a key that does not exist: the near key, else the keys of its section.
@@ -183,7 +180,7 @@ mod tests {
         for key in all() {
             assert_eq!(find(&key.name).as_ref(), Some(key));
         }
-        assert_eq!(find("wiki"), None);
+        assert_eq!((find("wiki"), find("repos")), (None, None), "a section, and a key of a list's tables");
     }
 
     #[test]

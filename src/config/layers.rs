@@ -167,8 +167,8 @@ impl Config {
             put(&mut table, path, value.clone());
         }
         // Every value was checked on its own, with its origin; what is left to fail is our own mistake.
-        self.settings =
-            table.try_into().map_err(|fault: toml::de::Error| Error::new(&Origin::Default, fault.message()))?;
+        let settings = serde_json::to_value(table).and_then(serde_json::from_value);
+        self.settings = settings.map_err(|fault| Error::new(&Origin::Default, fault.to_string()))?;
         self.mark();
         Ok(())
     }
