@@ -1,10 +1,13 @@
 //! Improve: from sessions to proposals. Read `pipeline` first: a run from top to bottom.
 
+mod approve;
 pub mod ask;
 pub mod builtin;
 mod claim;
 mod context;
+mod error;
 pub mod gates;
+mod item;
 pub mod journal;
 pub mod lanes;
 pub mod pipeline;
@@ -22,7 +25,8 @@ pub mod strategy;
 pub mod tick;
 mod triage;
 
-pub use pipeline::{Error, dry_run, run, run_locked};
+pub use error::Error;
+pub use pipeline::{dry_run, run, run_locked};
 pub use plan::Request;
 pub use recover::recover;
 pub use run::{Run, Trigger};

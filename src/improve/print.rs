@@ -3,9 +3,10 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use super::Error;
 use super::context::{self, Subject};
 use super::lanes::review::contract;
-use super::pipeline::{Error, dry_run};
+use super::pipeline::dry_run;
 use super::plan::Request;
 use super::prompts::Template;
 use super::run::Read;

@@ -39,7 +39,7 @@ pub(super) fn summary(run: &Run) -> String {
 }
 
 /// The lanes that had something to do.
-fn lanes(run: &Run) -> String {
+pub(super) fn lanes(run: &Run) -> String {
     let mut names: Vec<&str> = run.outcomes.iter().map(|outcome| outcome.lane.as_str()).collect();
     names.sort_unstable_by_key(|name| (*name != "review", *name));
     names.dedup();

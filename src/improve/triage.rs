@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::plan;
 use super::run::{Downgrade, Run, Trigger};
 use super::strategy::{self, TriageMode};
-use super::{Error, pipeline};
+use super::{Error, approve};
 use crate::config::Approval;
 use crate::ledger::{Event, EventKind};
 use crate::proposal::desk::{Desk, Policy};
@@ -81,7 +81,7 @@ pub(super) fn accept(wiki: &mut Wiki, run: &mut Run, marks: &BTreeMap<String, Ma
     run.waiting.retain(|(id, _)| !left.contains(id));
     for (item, drained) in drained.into_iter().filter(|(item, _)| left.iter().any(|id| id == item.id())) {
         match drained {
-            Drained::Landed(commit) => pipeline::landed(run, item.id(), commit),
+            Drained::Landed(commit) => approve::landed(run, item.id(), commit),
             Drained::Closed(reason) | Drained::Left(reason) => run.waiting.push((item.id().to_owned(), reason)),
         }
     }

@@ -1,0 +1,215 @@
+//! One selected session or page: lane ▶ validate ▶ gates, and what comes of it.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::lanes::{self, Bench, End, Found};
+use super::plan::Selected;
+use super::run::{Call, Made, Outcome, Run, Skip};
+use super::{Error, claim, gates};
+use crate::git::Person;
+use crate::ledger::{Event, EventKind};
+use crate::proposal::context::{Author, Desktop};
+use crate::proposal::policy::Marks;
+use crate::proposal::stage::{AUTO_IMPROVE, Draft};
+use crate::proposal::validate::Valid;
+use crate::proposal::{Refusal, View};
+
+/// Whose names stand on what a run proposes.
+pub(super) struct Names {
+    /// The author of the change.
+    pub author: Person,
+    /// The person whose git identity runs it.
+    pub operator: Option<Person>,
+}
+
+/// What comes of the items of a run, before anything of it is staged.
+pub(super) struct Worked {
+    /// What candidates are held against.
+    pub desktop: Desktop,
+    /// The changes that passed.
+    pub drafts: Vec<Draft>,
+    /// What became of each item, and what was found again.
+    pub events: Vec<Event>,
+    /// What the gates said of each change, by its id.
+    pub marks: BTreeMap<String, Marks>,
+    /// Why nothing more is asked, if so.
+    pub spent: Option<String>,
+}
+
+/// Looks at one item, unless nothing more is asked: then it is let go.
+///
+/// # Errors
+/// Git's trouble, or a journal that cannot be written.
+pub(super) fn work(
+    bench: &Bench<'_>,
+    names: &Names,
+    selected: &Selected,
+    run: &mut Run,
+    worked: &mut Worked,
+) -> Result<(), Error> {
+    if let Some(why) = &worked.spent {
+        worked.events.push(ended(run, selected, "let_go", Some(why)));
+        return Ok(());
+    }
+    if let Some(journal) = bench.journal {
+        journal.at(selected.subject())?;
+    }
+    let Some(mut found) = lanes::work(bench, selected)? else {
+        worked.events.push(ended(run, selected, "gone", None));
+        return Ok(());
+    };
+    let (outcome, why) = match &found.end {
+        End::Done => ("done", found.judged.as_ref()),
+        End::Skipped(why) => ("skipped", Some(why)),
+        End::Failed(why) => ("failed", Some(why)),
+        End::Unavailable(why) | End::BudgetExhausted(why) => ("unavailable", Some(why)),
+    };
+    let mut event = ended(run, selected, outcome, why).with("input", found.input.take());
+    if let End::BudgetExhausted(why) = &found.end {
+        worked.spent = Some(why.clone());
+    }
+    run.rejected_candidates.append(&mut found.rejected);
+    let by = model_of(&found.calls);
+    run.calls.append(&mut found.calls);
+    run.responses.append(&mut found.responses);
+    let deferred = found.deferred.take();
+    let (valid, mut on_merit) = validate(bench, selected, &by, found, run, worked)?;
+    for valid in valid {
+        let verdict = gates::pass(bench, &valid, &selected.lane);
+        run.calls.extend(verdict.calls);
+        run.responses.extend(verdict.responses);
+        if let Some(refusal) = verdict.refused {
+            on_merit.extend(told(&refusal));
+            run.refused.push(refusal);
+            continue;
+        }
+        worked.marks.insert(valid.id.to_string(), verdict.marks);
+        let mut draft = Draft {
+            scope: selected.scope.clone(),
+            lane: selected.lane.clone(),
+            author: names.author.clone(),
+            actor: AUTO_IMPROVE.to_owned(),
+            operator: names.operator.clone(),
+            session: selected.session.clone(),
+            model: Some(by.clone()),
+            run: Some(run.id.clone()),
+            gates: verdict.gates,
+            ..Draft::of(valid)
+        };
+        draft.deferred = draft.deferred.or(deferred.clone()).or(verdict.deferred);
+        worked.drafts.push(draft);
+    }
+    if !on_merit.is_empty() {
+        event = event.with("refused", on_merit);
+    }
+    worked.events.push(event);
+    Ok(())
+}
+
+/// The candidates that pass, and what later reviews hear of those that do not. What is known already was found again.
+fn validate(
+    bench: &Bench<'_>,
+    selected: &Selected,
+    by: &str,
+    mut found: Found,
+    run: &mut Run,
+    worked: &mut Worked,
+) -> Result<(Vec<Valid>, Vec<Value>), Error> {
+    let (wiki, desktop) = (bench.wiki, &mut worked.desktop);
+    found.cited.into_iter().for_each(|cited| desktop.cite(cited));
+    found.words.into_iter().for_each(|words| desktop.cite_words(words));
+    let scope = wiki.scopes.named(&selected.scope).map_err(|error| Error::Settings(error.to_string()))?;
+    let actor = format!("{AUTO_IMPROVE} ({by})");
+    let author = Author {
+        shown: found.shown.as_ref(),
+        kinds: found.kinds.as_deref(),
+        session: selected.session.as_deref(),
+        ..Author::machine(&actor, Some(&run.id))
+    };
+    found.candidates.extend(found.raw.iter().map(|raw| desktop.normalise(wiki, scope, author, raw)));
+    let (valid, refused) = desktop.validate(wiki, scope, author, found.candidates);
+    let mut on_merit = Vec::new();
+    for refusal in refused {
+        match known(bench.view, &refusal) {
+            Some(seen) => {
+                worked.events.push(seen.event(run, selected));
+                run.proposals.push(seen.made);
+            }
+            None => {
+                on_merit.extend(told(&refusal));
+                run.refused.push(refusal);
+            }
+        }
+    }
+    Ok((valid, on_merit))
+}
+
+/// Notes what became of what was selected; the event that lets it go.
+pub(super) fn ended(run: &mut Run, selected: &Selected, outcome: &str, why: Option<&String>) -> Event {
+    run.outcomes.push(Outcome {
+        subject: selected.subject().to_owned(),
+        lane: selected.lane.clone(),
+        outcome: outcome.to_owned(),
+        reason: why.cloned(),
+    });
+    if let ("skipped", Some(why), Some(session)) = (outcome, why, &selected.session) {
+        run.skipped.push(Skip { session: session.clone(), reason: why.clone() });
+    }
+    let told = if matches!(outcome, "let_go" | "gone") { "unavailable" } else { outcome };
+    claim::released(run, selected, told).with("reason", why.map(String::as_str))
+}
+
+/// `provider/model` of the lane's call, or `builtin`.
+fn model_of(calls: &[Call]) -> String {
+    let name = |call: &Call| match &call.model {
+        Some(model) if !model.is_empty() => format!("{}/{model}", call.provider),
+        _ => call.provider.clone(),
+    };
+    calls.first().map_or_else(|| "builtin".to_owned(), name)
+}
+
+/// What later reviews hear of a refusal: those that are about what a candidate says.
+fn told(refusal: &Refusal) -> Option<Value> {
+    refusal.code.is_on_merit().then(|| {
+        serde_json::json!({
+            "code": refusal.code,
+            "path": refusal.path,
+            "reason": refusal.reason,
+            "summary": refusal.summary,
+        })
+    })
+}
+
+/// A candidate that validation refused because exactly this proposal is known: found again, not refused.
+struct Seen {
+    made: Made,
+    last: ulid::Ulid,
+}
+
+impl Seen {
+    fn event(&self, run: &Run, selected: &Selected) -> Event {
+        Event::new(EventKind::Sighted, &selected.scope, AUTO_IMPROVE)
+            .run(Some(&run.id))
+            .operator(run.operator.as_deref())
+            .proposal(&self.made.id)
+            .after(Some(self.last))
+            .with("session", selected.session.as_deref())
+    }
+}
+
+fn known(view: &View, refusal: &Refusal) -> Option<Seen> {
+    let id = refusal.proposal.as_ref()?;
+    let item = view.items.iter().find(|item| item.id() == id.as_str())?;
+    Some(Seen {
+        made: Made {
+            id: id.to_string(),
+            path: refusal.path.clone(),
+            title: item.proposal.title.clone(),
+            outcome: "sighted".into(),
+            detail: Some(item.status.to_string()),
+        },
+        last: item.proposal.last,
+    })
+}
