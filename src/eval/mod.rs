@@ -3,6 +3,7 @@
 
 pub mod bisect;
 pub mod counterfactual;
+pub mod faulty;
 mod landed;
 pub mod metrics;
 pub mod moved;

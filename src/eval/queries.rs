@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 
+use super::faulty::{Faulty, Labelled};
 use super::metrics::Judgement;
 use crate::wiki::open::is_page;
 
@@ -27,29 +28,6 @@ pub struct QueryFile {
     pub path: PathBuf,
     /// In the order of the file.
     pub queries: Vec<Query>,
-}
-
-/// Why a file of queries cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// It cannot be read.
-    #[error("{path}: {reason}")]
-    Unreadable {
-        /// The file.
-        path: String,
-        /// Why.
-        reason: String,
-    },
-    /// A line of it is wrong.
-    #[error("{path}:{line}: {reason}")]
-    Line {
-        /// The file.
-        path: String,
-        /// From 1.
-        line: usize,
-        /// What is wrong.
-        reason: String,
-    },
 }
 
 /// The highest grade: nDCG gains 2^grade − 1.
@@ -104,10 +82,9 @@ impl QueryFile {
     /// Reads a file. Lines that are empty or begin with `#` are passed over.
     ///
     /// # Errors
-    /// [`Error::Line`] for the first line that is not as it has to be, or has an id that an earlier one has.
-    pub fn read(path: &Path) -> Result<QueryFile, Error> {
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| Error::Unreadable { path: path.display().to_string(), reason: error.to_string() })?;
+    /// For the first line that is not as it has to be, or has an id that an earlier one has.
+    pub fn read(path: &Path) -> Result<QueryFile, Faulty> {
+        let text = std::fs::read_to_string(path).map_err(|error| Faulty::unreadable(Labelled::Queries, path, error))?;
         let mut queries = Vec::new();
         let mut ids: HashMap<String, usize> = HashMap::new();
         for (at, line) in text.lines().enumerate() {
@@ -115,7 +92,7 @@ impl QueryFile {
             if line.is_empty() || line.starts_with('#') {
                 continue;
             }
-            let wrong = |reason| Error::Line { path: path.display().to_string(), line: at + 1, reason };
+            let wrong = |reason| Faulty::line(Labelled::Queries, path, at + 1, reason);
             let query = query(line).map_err(wrong)?;
             if let Some(first) = ids.insert(query.id.clone(), at + 1) {
                 return Err(wrong(format!("the id `{}` stands in line {first} already", query.id)));
@@ -123,7 +100,7 @@ impl QueryFile {
             queries.push(query);
         }
         if queries.is_empty() {
-            return Err(Error::Unreadable { path: path.display().to_string(), reason: "it has no queries".into() });
+            return Err(Faulty::unreadable(Labelled::Queries, path, "it has no queries"));
         }
         Ok(QueryFile { path: path.to_owned(), queries })
     }

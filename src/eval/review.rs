@@ -11,7 +11,7 @@ mod place;
 mod play;
 mod safety;
 
-pub use case::{CASE_FILE, CORPUS, Case, Error, find};
+pub use case::{CASE_FILE, CORPUS, Case, find};
 pub use figures::{Figures, Report, SetReport, Skipped};
 pub use judge::{CaseReport, Judged, Refused, Verdict};
 pub use label::{Label, MustNot};

@@ -9,7 +9,8 @@ pub mod review;
 
 use std::collections::BTreeMap;
 
-use super::{Cell, Context, Exit, Result, Table};
+use super::{Cell, CliError, Context, Exit, Result, Table};
+use crate::eval::faulty::{Faulty, Labelled};
 use crate::eval::metrics::Means;
 
 /// Measure what retrieval and the reviewer are worth.
@@ -67,4 +68,22 @@ fn means_table(first: &str, rows: &[(&str, &Means)]) -> Table {
 /// A place among those looked at.
 fn place(place: Option<usize>) -> String {
     place.map_or_else(|| "–".to_owned(), |place| place.to_string())
+}
+
+impl From<Faulty> for CliError {
+    fn from(fault: Faulty) -> CliError {
+        let code = match (fault.labelled, fault.line) {
+            (Labelled::Case, None) => "unreadable_case",
+            (Labelled::Case, Some(_)) => "bad_case",
+            (Labelled::Queries, None) => "unreadable_queries",
+            (Labelled::Queries, Some(_)) => "bad_query",
+        };
+        let hint = match fault.labelled {
+            Labelled::Case => "docs/evaluation.md says how a case is written",
+            Labelled::Queries => {
+                r#"a line is {"id": "1", "query": "words", "relevant": ["page.md"]}; `git memory help eval retrieval` says more"#
+            }
+        };
+        CliError::refused(code, fault.to_string()).hint(hint)
+    }
 }

@@ -11,7 +11,7 @@ use super::super::{CliError, Context, Exit, Meaning, Progress, Result, Table, sh
 use super::markdown::Markdown;
 use super::{means_table, names, numbers, place, report};
 use crate::eval::metrics::Means;
-use crate::eval::queries::{self, QueryFile};
+use crate::eval::queries::QueryFile;
 use crate::eval::retrieval::{Report, Row, depth, evaluate, together};
 use crate::feedback::signals;
 use crate::ledger;
@@ -177,15 +177,4 @@ fn markdown(found: &Report) -> String {
         report.table(table);
     }
     report.finish()
-}
-
-impl From<queries::Error> for CliError {
-    fn from(error: queries::Error) -> CliError {
-        let code = match error {
-            queries::Error::Unreadable { .. } => "unreadable_queries",
-            queries::Error::Line { .. } => "bad_query",
-        };
-        CliError::refused(code, error.to_string())
-            .hint(r#"a line is {"id": "1", "query": "words", "relevant": ["page.md"]}; `git memory help eval retrieval` says more"#)
-    }
 }

@@ -328,13 +328,3 @@ fn markdown(found: &Report) -> String {
     }
     report.finish()
 }
-
-impl From<review::Error> for CliError {
-    fn from(error: review::Error) -> CliError {
-        let code = match error {
-            review::Error::Unreadable { .. } => "unreadable_case",
-            review::Error::Line { .. } => "bad_case",
-        };
-        CliError::refused(code, error.to_string()).hint("docs/evaluation.md says how a case is written")
-    }
-}

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use toml::Spanned;
 
+use super::super::faulty::{Faulty, Labelled};
 use super::label::{Label, MustNot, Word};
 use crate::wiki::Kind;
 use crate::wiki::open::is_page;
@@ -55,31 +56,8 @@ pub struct Earlier {
     pub candidate: Value,
 }
 
-/// Why cases cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// A file or folder cannot be read, or a file that is named is not there.
-    #[error("{path}: {reason}")]
-    Unreadable {
-        /// The path.
-        path: String,
-        /// Why.
-        reason: String,
-    },
-    /// A case says what cannot be.
-    #[error("{path}:{line}: {reason}")]
-    Line {
-        /// The file.
-        path: String,
-        /// From 1.
-        line: usize,
-        /// What is wrong.
-        reason: String,
-    },
-}
-
-fn unreadable(path: &Path, reason: impl ToString) -> Error {
-    Error::Unreadable { path: path.display().to_string(), reason: reason.to_string() }
+fn unreadable(path: &Path, reason: impl ToString) -> Faulty {
+    Faulty::unreadable(Labelled::Case, path, reason)
 }
 
 /// `case.toml`, as it is written.
@@ -136,7 +114,7 @@ struct WrittenEarlier {
 ///
 /// # Errors
 /// When there is none, or one of them is not as it has to be.
-pub fn find(folder: &Path) -> Result<Vec<Case>, Error> {
+pub fn find(folder: &Path) -> Result<Vec<Case>, Faulty> {
     let mut files = Vec::new();
     search(folder, &mut files)?;
     if files.is_empty() {
@@ -146,7 +124,7 @@ pub fn find(folder: &Path) -> Result<Vec<Case>, Error> {
     files.iter().map(|file| read(folder, file)).collect()
 }
 
-fn search(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Error> {
+fn search(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Faulty> {
     let failed = |error: std::io::Error| unreadable(folder, error);
     let own = folder.join(CASE_FILE);
     if own.is_file() {
@@ -163,7 +141,7 @@ fn search(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Error> {
     Ok(())
 }
 
-fn read(top: &Path, file: &Path) -> Result<Case, Error> {
+fn read(top: &Path, file: &Path) -> Result<Case, Faulty> {
     let text = std::fs::read_to_string(file).map_err(|error| unreadable(file, error))?;
     let folder = file.parent().unwrap_or(top);
     let source = Source { file, text: &text };
@@ -204,7 +182,7 @@ fn sessions(
     source: &Source<'_>,
     folder: &Path,
     named: &[Spanned<String>],
-) -> Result<(Vec<PathBuf>, Vec<String>), Error> {
+) -> Result<(Vec<PathBuf>, Vec<String>), Faulty> {
     if named.is_empty() {
         let failed = |error: std::io::Error| unreadable(folder, error);
         let mut found = Vec::new();
@@ -243,7 +221,7 @@ fn sessions(
 }
 
 /// The pages below a folder, by path.
-fn pages(top: &Path) -> Result<Vec<(String, Vec<u8>)>, Error> {
+fn pages(top: &Path) -> Result<Vec<(String, Vec<u8>)>, Faulty> {
     let mut found = Vec::new();
     let mut folders = if top.is_dir() { vec![top.to_owned()] } else { Vec::new() };
     while let Some(folder) = folders.pop() {
@@ -271,14 +249,14 @@ struct Source<'t> {
 }
 
 impl Source<'_> {
-    fn wrong(&self, at: Range<usize>, reason: String) -> Error {
+    fn wrong(&self, at: Range<usize>, reason: String) -> Faulty {
         let before = self.text.get(..at.start).unwrap_or_default();
         let line = before.matches('\n').count() + 1;
-        Error::Line { path: self.file.display().to_string(), line, reason }
+        Faulty::line(Labelled::Case, self.file, line, reason)
     }
 
     /// One kind, or several with `|` between them.
-    fn kinds(&self, words: &Spanned<String>) -> Result<Vec<Kind>, Error> {
+    fn kinds(&self, words: &Spanned<String>) -> Result<Vec<Kind>, Faulty> {
         let kind = |word: &str| {
             Kind::ALL.into_iter().find(|kind| kind.as_str() == word.trim()).ok_or_else(|| {
                 let known: Vec<&str> = Kind::ALL.iter().map(|kind| kind.as_str()).collect();
@@ -288,14 +266,14 @@ impl Source<'_> {
         words.get_ref().split('|').map(kind).collect()
     }
 
-    fn words(&self, words: &[Spanned<String>], holder: Range<usize>) -> Result<Vec<Word>, Error> {
+    fn words(&self, words: &[Spanned<String>], holder: Range<usize>) -> Result<Vec<Word>, Faulty> {
         if words.is_empty() {
             return Err(self.wrong(holder, "`about` must have a word".into()));
         }
         words.iter().map(|word| Word::parse(word.get_ref()).map_err(|why| self.wrong(word.span(), why))).collect()
     }
 
-    fn label(&self, label: &Spanned<WrittenLabel>) -> Result<Label, Error> {
+    fn label(&self, label: &Spanned<WrittenLabel>) -> Result<Label, Faulty> {
         let written = label.get_ref();
         let quote = written.quote.iter();
         let quote = quote.map(|word| Word::parse(word.get_ref()).map_err(|why| self.wrong(word.span(), why)));
@@ -307,7 +285,7 @@ impl Source<'_> {
         })
     }
 
-    fn must_not(&self, label: &Spanned<WrittenMustNot>) -> Result<MustNot, Error> {
+    fn must_not(&self, label: &Spanned<WrittenMustNot>) -> Result<MustNot, Faulty> {
         let written = label.get_ref();
         Ok(MustNot {
             kinds: written.kind.as_ref().map(|kinds| self.kinds(kinds)).transpose()?.unwrap_or_default(),
@@ -317,7 +295,7 @@ impl Source<'_> {
         })
     }
 
-    fn earlier(&self, earlier: &Spanned<WrittenEarlier>) -> Result<Earlier, Error> {
+    fn earlier(&self, earlier: &Spanned<WrittenEarlier>) -> Result<Earlier, Faulty> {
         let written = earlier.get_ref();
         let rejected = match (written.decision.get_ref().as_str(), &written.reason) {
             ("rejected", Some(reason)) => Some(reason.clone()),
