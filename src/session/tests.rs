@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use super::merge::merge;
 use super::seen::Seen;
-use super::{Bookmark, Ending, From, Given, Meta, Observation, Policy, ReadOptions, Redactor, Session, page, read_on};
+use super::stored::session;
+use super::{Bookmark, Ending, From, Given, Meta, Observation, Policy, ReadOptions, Redactor, page, read_on};
 use crate::git::Repo;
 
 /// What stands after some reads, by session.
@@ -49,19 +50,7 @@ impl Reader {
 
 fn told(stands: &Stands) -> Vec<(String, String, String)> {
     let text = |(id, (meta, observations)): (&String, &(Meta, Vec<Observation>))| {
-        let session = Session {
-            id: id.clone(),
-            agent: meta.agent,
-            version: meta.version.clone(),
-            cwd: meta.cwd.clone(),
-            branch: meta.branch.clone(),
-            started: meta.started,
-            ended: meta.ended,
-            title: meta.title.clone(),
-            parent: meta.parent.clone(),
-            own: meta.own,
-            observations: observations.clone(),
-        };
+        let session = session(meta, observations.clone());
         (id.clone(), page(&session, &meta.scope), serde_json::to_string(&session).unwrap())
     };
     stands.iter().map(text).collect()
