@@ -67,8 +67,13 @@ static OURS: LazyLock<Regex> = LazyLock::new(|| {
     .expect("a fixed pattern")
 });
 
-static OUR_COMMAND: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"^(cd \S+ *(&&|;) *)?git[ -]memory\b").expect("a fixed pattern"));
+static OUR_COMMAND: LazyLock<Regex> = LazyLock::new(|| {
+    // A word of a command line, whole with its quotes; `cd`, variables and git's own options may stand before ours.
+    let word = r#"(?:"[^"]*"|'[^']*'|[^\s"';&|])+"#;
+    let before = format!(r"(?:cd +{word} *(?:&&|;) *)?(?:env +)?(?:[A-Za-z_]\w*={word}? +)*");
+    let options = format!(r"(?: +(?:-[Cc] +{word}|-{word}))*");
+    Regex::new(&format!(r"^{before}(?:{word}/)?git(?:-memory|{options} +memory)(?:\s|$)")).expect("a fixed pattern")
+});
 
 /// One observation of a sample.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -134,7 +139,9 @@ fn scores(observations: &[Observation]) -> Vec<i32> {
         score += add(spaced.contains(&at), score::SPACED);
         score += add(observation.body.contains("```"), score::CODE);
         let call = observation.call.as_deref();
-        let is_ours = OURS.is_match(&observation.body) || call.is_some_and(|call| ours.contains(call));
+        let is_ours = OURS.is_match(&observation.title)
+            || OURS.is_match(&observation.body)
+            || call.is_some_and(|call| ours.contains(call));
         score += add(is_ours, score::OURS);
         scores.push(score);
     }
@@ -175,16 +182,17 @@ fn spaced(count: usize) -> HashSet<usize> {
     (0..SPACED).map(|n| (n * last + (SPACED - 1) / 2) / (SPACED - 1)).collect()
 }
 
-/// A text of at most so many characters: where it was longer, 70 % of them are its head and 30 % its tail, the note
-/// between them included in the head.
+/// A text of at most so many characters: where it was longer, a note says how much is left out, and of what stays 70 %
+/// are its head and 30 % its tail.
 pub fn ends(text: &str, most: usize) -> String {
     let count = text.chars().count();
     if count <= most {
         return text.to_owned();
     }
     let note = |left: usize| format!("\n[… {left} characters left out …]\n");
-    let head = (most * 7 / 10).saturating_sub(note(count).chars().count());
-    let tail = most - most * 7 / 10;
+    let kept = most.saturating_sub(note(count).chars().count());
+    let head = kept * 7 / 10;
+    let tail = kept - head;
     let (head_end, tail_start) = (byte_of(text, head), byte_of(text, count - tail));
     format!("{}{}{}", &text[..head_end], note(count - head - tail), &text[tail_start..])
 }
@@ -286,8 +294,29 @@ mod tests {
             all[at].call = Some("c1".into());
             all[at].tool = Some("Bash".into());
         }
-        all[1].title = "git memory search ports".into();
-        assert_eq!(scores(&all)[1..3], [5 - 80, 30 - 80]);
+        for command in [
+            "git memory search ports",
+            "git-memory search ports",
+            "git -C x memory search ports",
+            "git -C \"my wiki\" -c color.ui=false --no-pager memory search",
+            "/usr/local/bin/git-memory brief",
+            "cd 'my wiki' && GIT_MEMORY_TEST=1 git memory status",
+            "env NO_COLOR= /opt/bin/git memory",
+        ] {
+            all[1].title = command.into();
+            assert_eq!(scores(&all)[1..3], [5 - 80, 30 - 80], "{command}");
+        }
+        for command in ["git log memory", "git commit -m memory", "digit memory", "echo git memory", "git memoryless"] {
+            all[1].title = command.into();
+            assert_eq!(scores(&all)[1..3], [5, 30], "{command}");
+        }
+    }
+
+    #[test]
+    fn our_own_words_are_known_in_a_title_too() {
+        let mut all = session(100, &[]);
+        all[1].title = "<!-- git-memory:start -->".into();
+        assert_eq!(scores(&all)[1], 5 - 80);
     }
 
     #[test]
@@ -328,8 +357,9 @@ mod tests {
         let all = vec![observation(1, Kind::Other, &long)];
         let text = &sample(&all, 2)[0].text;
         assert!((1_498..=1_500).contains(&text.chars().count()), "{}", text.chars().count());
-        assert!(text.ends_with(&"z".repeat(450)) && !text.ends_with(&"z".repeat(451)));
-        assert!(text.starts_with(&"ä".repeat(1_000)) && text.contains("characters left out"));
+        let of = |c: char| text.chars().filter(|found| *found == c).count();
+        assert_eq!(of('ä'), (of('ä') + of('z')) * 7 / 10, "seven tenths of what stays are its head");
+        assert!(text.starts_with('ä') && text.ends_with('z') && text.contains("characters left out"));
         let exact = "x".repeat(1_500);
         assert_eq!(sample(&[observation(1, Kind::Other, &exact)], 2)[0].text, exact);
         let whole = format!("{}SECRET{}", "a".repeat(1_020), "b".repeat(2_000));
