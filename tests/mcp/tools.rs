@@ -132,6 +132,11 @@ fn what_an_agent_hands_in_lands_by_no_policy() {
     let mut server = Server::start(&sandbox, &[]);
     server.value("memory_propose", proposal("one", "# One\n\nSet the folder before the build.\n"));
     let run = server.value("memory_improve", json!({}));
+    assert_eq!(
+        (&run["outcomes"][0]["lane"], &run["outcomes"][0]["outcome"]),
+        (&json!("review"), &json!("done")),
+        "{run}"
+    );
     assert!(run["proposals"].as_array().is_some_and(|made| !made.is_empty()), "{run}");
     assert!(run["proposals"].as_array().is_some_and(|all| all.iter().all(|made| made["outcome"] == "staged")), "{run}");
     server.finish();

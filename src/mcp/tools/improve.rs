@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::super::answer::{self, Said};
 use super::super::error::Error;
 use super::{Call, Effect, Tool};
-use crate::improve::run::{Made, RunState, Skip};
+use crate::improve::run::{Made, Outcome, RunState, Skip};
 use crate::improve::{self, Request, Run, Trigger};
 use crate::proposal::{Refusal, materialize};
 use crate::wiki::shown::shown;
@@ -47,7 +47,9 @@ pub struct Output {
     refused: Vec<Refusal>,
     /// Sessions that were passed over, and why.
     skipped: Vec<Skip>,
-    /// How many of these three lists' entries are left out here; `git memory run show` has all.
+    /// What became of what was selected: sessions, and pages that lanes left as they are.
+    outcomes: Vec<Outcome>,
+    /// How many of these four lists' entries are left out here; `git memory run show` has all.
     left_out: usize,
 }
 
@@ -92,12 +94,16 @@ impl From<Run> for Output {
         let left = |many: usize| many.saturating_sub(MOST);
         Output {
             summary: run.summary(),
-            left_out: left(run.proposals.len()) + left(run.refused.len()) + left(run.skipped.len()),
+            left_out: [run.proposals.len(), run.refused.len(), run.skipped.len(), run.outcomes.len()]
+                .into_iter()
+                .map(left)
+                .sum(),
             run: run.id,
             state: run.state,
             proposals: run.proposals.into_iter().take(MOST).collect(),
             refused: run.refused.into_iter().take(MOST).collect(),
             skipped: run.skipped.into_iter().take(MOST).collect(),
+            outcomes: run.outcomes.into_iter().take(MOST).collect(),
         }
     }
 }
