@@ -1,10 +1,8 @@
 //! Asking a model, for lanes and gates: the call is on record whatever comes of it, and the reply is kept.
 
-use std::io::Write;
-use std::path::Path;
-
 use serde_json::Value;
 
+use super::kept;
 use super::lanes::{Bench, End};
 use super::prompts::sha256;
 use super::run::{Call, Response};
@@ -42,6 +40,7 @@ pub fn ask(bench: &Bench<'_>, stage: Stage, prompt: &Prompt, call: Call) -> Aske
         call.error = Some(why.clone());
         return Asked { call, response: None, value: Err(End::Unavailable(why)), text: None };
     }
+    keep_prompt(bench, prompt, &hash);
     fault::point("improve.before-call");
     match bench.models.ask(stage, prompt) {
         Ok(reply) => {
@@ -87,15 +86,15 @@ fn keep(bench: &Bench<'_>, response: &Response, text: &str) -> bool {
     // Redacted before it is cut, so that no half of a secret stays.
     let redacted = redactor.redact(text);
     let cut = &redacted[..redacted.floor_char_boundary(MOST_KEPT)];
-    let kept = write(&bench.wiki.repo.memory_dir().join("responses"), &response.sha256, cut);
+    let kept = kept::write(&bench.wiki.repo.memory_dir(), kept::RESPONSES, &response.sha256, cut);
     kept.is_ok() && cut.len() == redacted.len()
 }
 
-fn write(folder: &Path, name: &str, text: &str) -> std::io::Result<()> {
-    std::fs::create_dir_all(folder)?;
-    // A temporary file is made for its owner alone (0600), and stays so when it gets its name.
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(text.as_bytes())?;
-    file.persist(folder.join(format!("{name}.txt")))?;
-    Ok(())
+/// Keeps what is asked, so that the record can be looked into: `prompts/<sha256>.txt`. What cannot be kept is no loss to
+/// the run.
+fn keep_prompt(bench: &Bench<'_>, prompt: &Prompt, hash: &str) {
+    let redact = &bench.wiki.config.settings.redact;
+    if let Ok(redactor) = Redactor::new(&redact.extra_patterns, &redact.allow) {
+        let _ = kept::write(&bench.wiki.repo.memory_dir(), kept::PROMPTS, hash, &redactor.redact(&prompt.text()));
+    }
 }

@@ -3,7 +3,7 @@
 use super::plan::PlanError;
 use super::strategy;
 use crate::config::trust;
-use crate::{git, proposal};
+use crate::{git, proposal, search};
 
 /// Why a run could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -35,4 +35,13 @@ pub enum Error {
     /// Claims go through a remote, and it cannot be reached: nothing was reviewed.
     #[error("nothing is reviewed, as the claims could not be pushed: {0}")]
     Remote(String),
+}
+
+impl From<search::Error> for Error {
+    fn from(error: search::Error) -> Error {
+        match error {
+            search::Error::Git(error) => Error::Git(error),
+            error @ search::Error::NoWords => Error::Settings(error.to_string()),
+        }
+    }
 }

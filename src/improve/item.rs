@@ -14,7 +14,7 @@ use crate::proposal::context::{Author, Desktop};
 use crate::proposal::policy::Marks;
 use crate::proposal::stage::{AUTO_IMPROVE, Draft};
 use crate::proposal::validate::Valid;
-use crate::proposal::{Refusal, View};
+use crate::proposal::{ReasonCode, Refusal, View};
 
 /// Whose names stand on what a run proposes.
 pub(super) struct Names {
@@ -38,7 +38,7 @@ pub(super) struct Worked {
     pub spent: Option<String>,
 }
 
-/// Looks at one item, unless nothing more is asked: then it is let go.
+/// Looks at one item, unless nothing more is asked or proposed: then it is let go.
 ///
 /// # Errors
 /// Git's trouble, or a journal that cannot be written.
@@ -49,8 +49,8 @@ pub(super) fn work(
     run: &mut Run,
     worked: &mut Worked,
 ) -> Result<(), Error> {
-    if let Some(why) = &worked.spent {
-        worked.events.push(ended(run, selected, "let_go", Some(why)));
+    if let Some(why) = worked.spent.clone().or_else(|| worked.desktop.full(bench.wiki)) {
+        worked.events.push(ended(run, selected, "let_go", Some(&why)));
         return Ok(());
     }
     if let Some(journal) = bench.journal {
@@ -66,7 +66,8 @@ pub(super) fn work(
         End::Failed(why) => ("failed", Some(why)),
         End::Unavailable(why) | End::BudgetExhausted(why) => ("unavailable", Some(why)),
     };
-    let mut event = ended(run, selected, outcome, why).with("input", found.input.take());
+    let mut event = ended(run, selected, outcome, why);
+    let input = found.input.take();
     if let End::BudgetExhausted(why) = &found.end {
         worked.spent = Some(why.clone());
     }
@@ -75,16 +76,26 @@ pub(super) fn work(
     run.calls.append(&mut found.calls);
     run.responses.append(&mut found.responses);
     let deferred = found.deferred.take();
+    let refused_before = run.refused.len();
     let (valid, mut on_merit) = validate(bench, selected, &by, found, run, worked)?;
+    // What a limit of the run alone turned away can be asked for again.
+    let is_over = |refusal: &Refusal| {
+        matches!(refusal.code, ReasonCode::MaxProposalsExceeded | ReasonCode::RunEditBudgetExceeded)
+    };
+    if !run.refused[refused_before..].iter().any(is_over) {
+        event = event.with("input", input);
+    }
     for valid in valid {
         let verdict = gates::pass(bench, &valid, &selected.lane);
         run.calls.extend(verdict.calls);
         run.responses.extend(verdict.responses);
+        worked.spent = worked.spent.take().or(verdict.spent);
         if let Some(refusal) = verdict.refused {
             on_merit.extend(told(&refusal));
             run.refused.push(refusal);
             continue;
         }
+        worked.desktop.proposes(&valid);
         worked.marks.insert(valid.id.to_string(), verdict.marks);
         let mut draft = Draft {
             scope: selected.scope.clone(),

@@ -9,6 +9,7 @@ mod error;
 pub mod gates;
 mod item;
 pub mod journal;
+pub mod kept;
 pub mod lanes;
 pub mod pipeline;
 pub mod plan;

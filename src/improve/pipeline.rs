@@ -10,7 +10,7 @@ use super::lanes::Bench;
 use super::plan::{self, Plan, Request};
 use super::run::{Made, Run, RunState, Skip, Trigger};
 use super::strategy::Strategy;
-use super::{Error, approve, claim, record, recover, report, sessions, tick, triage};
+use super::{Error, approve, claim, kept, record, recover, report, sessions, tick, triage};
 use crate::config::trust;
 use crate::feedback::{heard, spool};
 use crate::git::{Lock, Locked, Person, fault};
@@ -156,9 +156,10 @@ fn work(wiki: &mut Wiki, run: &mut Run, sessions: &[session::Stored], journal: &
             .ok_or_else(|| Error::Settings("improve.proposal_actor is not `Name <address>`".into()))?,
         operator: run.trigger.is_asked().then(|| wiki.repo.operator()).transpose()?,
     };
-    let state = ledger::load(&wiki.repo, Cache::Use)?;
     let models = Models::new(&wiki.config.settings.model, wiki.repo.memory_dir());
     let mut desk = Desk::open(wiki)?;
+    let tip = wiki.repo.reference(ledger::REF)?;
+    let state = ledger::load(&wiki.repo, Cache::Use)?;
     let mut worked = Worked {
         desktop: Desktop::load(wiki, &desk.view)?,
         drafts: stage::released(&desk, wiki)?,
@@ -174,6 +175,8 @@ fn work(wiki: &mut Wiki, run: &mut Run, sessions: &[session::Stored], journal: &
         state: &state,
         trigger: run.trigger,
         journal: Some(journal),
+        ledger: tip,
+        may_write: true,
     };
     for selected in run.plan.selected.clone() {
         item::work(&bench, &names, &selected, run, &mut worked)?;
@@ -253,6 +256,7 @@ fn let_go(run: &mut Run, error: &Error) -> Vec<Event> {
 fn tidy(wiki: &mut Wiki) -> Result<(), Error> {
     let capture = &wiki.config.settings.capture;
     session::retain(&wiki.repo, ledger::now(), capture.keep_raw_days, capture.keep_days)?;
+    kept::expire(&wiki.repo.memory_dir(), capture.keep_raw_days);
     let limit = i64::from(wiki.config.settings.pending.expire_days) * 86_400;
     let now = ledger::now().as_second();
     let state = ledger::load(&wiki.repo, Cache::Use)?;

@@ -168,6 +168,9 @@ pub struct Read {
     /// The wiki's commit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
+    /// The ledger's commit: what was turned down, and what was said of pages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ledger: Option<String>,
     /// The blob of each source that was read in full or in part: the session's page (`sessions/<id>.md`), its
     /// observations (`sessions/<id>`), pages.
     pub blobs: BTreeMap<String, String>,
@@ -175,12 +178,21 @@ pub struct Read {
     pub observations: usize,
     /// How many more were chosen and left out, the least worth first, because the prompt was too long.
     pub dropped: usize,
+    /// How many pages it gives.
+    #[serde(default)]
+    pub pages: usize,
+    /// How many more pages near the session were left out for want of room, those farthest from it.
+    #[serde(default)]
+    pub pages_dropped: usize,
     /// How many pages its index lists.
     pub indexed: usize,
     /// How many pages the index leaves out.
     pub index_left_out: usize,
     /// What it tells was turned down before: ids of proposals, or the code of a refusal and its page.
     pub rejections: Vec<String>,
+    /// How many more of these were left out for want of room, the oldest.
+    #[serde(default)]
+    pub rejections_dropped: usize,
 }
 
 /// Something that a reviewer looked at and did not propose.

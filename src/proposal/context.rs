@@ -1,11 +1,11 @@
 //! What candidates are held against, read from the wiki, the queue and the sessions.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use super::citation;
 use super::error::Result;
 use super::sidecar::folder;
-use super::validate::{self, Context, Generated, Known, Passage, Past, Source, Valid};
+use super::validate::{self, Context, Generated, Known, Passage, Past, Proposed, Shown, Source, Valid};
 use super::{Candidate, Error, Item, Operation, Refusal, Refused, View};
 use crate::git::Oid;
 use crate::ledger::{self, Status};
@@ -46,6 +46,7 @@ pub struct Desktop {
     rejected: Vec<Past>,
     cited: HashMap<String, Cited>,
     words: HashMap<String, Words>,
+    proposed: Proposed,
     redactor: Redactor,
 }
 
@@ -59,7 +60,7 @@ pub struct Author<'a> {
     /// The run.
     pub run: Option<&'a str>,
     /// The pages that the reviewer was shown and may change; `None`: it can read all of them.
-    pub shown: Option<&'a BTreeSet<String>>,
+    pub shown: Option<&'a Shown>,
     /// The kinds that may be written; `None`: those of the review lane.
     pub kinds: Option<&'a [Kind]>,
     /// The session that `obs:<seq>` counts in, for a reviewer that was shown one.
@@ -100,8 +101,19 @@ impl Desktop {
             rejected: rejected.into_iter().map(|item| past(wiki, item)).collect::<Result<_>>()?,
             cited: HashMap::new(),
             words: HashMap::new(),
+            proposed: Proposed::default(),
             redactor,
         })
+    }
+
+    /// Counts a change as proposed by this run: its limits hold for all of it.
+    pub fn proposes(&mut self, valid: &Valid) {
+        self.proposed.add(valid);
+    }
+
+    /// Why this run proposes nothing more, if so.
+    pub fn full(&self, wiki: &Wiki) -> Option<String> {
+        self.proposed.full(&wiki.config.settings.improve)
     }
 
     /// Makes a session known to evidence.
@@ -164,6 +176,7 @@ impl Desktop {
             layout: &wiki.layout,
             known: &self.known,
             shown: author.shown,
+            proposed: &self.proposed,
             pending: &self.pending,
             rejected: &self.rejected,
             source: &|_| None,

@@ -8,9 +8,11 @@ mod evidence;
 mod known;
 mod normalise;
 mod place;
+mod proposed;
+mod reached;
 mod wording;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::id::{self, PageChange, What};
 use super::{Candidate, Evidence, Operation, ProposalId, ReasonCode, Refusal};
@@ -25,6 +27,8 @@ pub use change::Written;
 pub use evidence::MAX_QUOTE_CHARS;
 pub use known::{Known, KnownPage};
 pub use normalise::normalise;
+pub use proposed::Proposed;
+pub use reached::{Extent, Shown};
 pub use wording::{is_order, reads_like_order};
 
 /// A passage that quotes may stand in.
@@ -82,7 +86,9 @@ pub struct Context<'a> {
     /// What stands in the wiki.
     pub known: &'a Known,
     /// The pages that the reviewer was shown; `None`: it can read all of them.
-    pub shown: Option<&'a BTreeSet<String>>,
+    pub shown: Option<&'a Shown>,
+    /// What the run has proposed before these candidates.
+    pub proposed: &'a Proposed,
     /// Proposals that wait.
     pub pending: &'a [Past],
     /// Proposals that were rejected on merit.
@@ -142,13 +148,13 @@ pub fn validate_all(
     limits: &Improve,
 ) -> (Vec<Valid>, Vec<Refusal>) {
     let (mut valid, mut refused): (Vec<Valid>, Vec<Refusal>) = (Vec::new(), Vec::new());
-    let mut edits = 0;
+    let mut proposed = context.proposed.clone();
     for candidate in candidates {
         let found = candidate.and_then(|candidate| validate(candidate, context, limits));
-        let found = found.and_then(|new| beside(new, &valid, edits, limits));
+        let found = found.and_then(|new| beside(new, &valid, &proposed, limits));
         match found {
             Ok(new) => {
-                edits += new.candidate.edits.len();
+                proposed.add(&new);
                 valid.push(new);
             }
             Err(refusal) => refused.push(withhold(refusal, context.finds_secret)),
@@ -157,30 +163,20 @@ pub fn validate_all(
     (valid, refused)
 }
 
-/// The checks of one candidate against those of its run that passed before it.
-fn beside(new: Valid, before: &[Valid], edits: usize, limits: &Improve) -> Result<Valid, Refusal> {
+/// The checks of one candidate against those that passed before it: of its reply, and of its whole run.
+fn beside(new: Valid, before: &[Valid], proposed: &Proposed, limits: &Improve) -> Result<Valid, Refusal> {
     let title = normal(&new.candidate.title);
     let twin = before.iter().find(|old| {
         let created = new.candidate.operation == Operation::Create && old.candidate.operation == Operation::Create;
         let same_path = || fold(new.candidate.path.as_str().into()) == fold(old.candidate.path.as_str().into());
         old.id == new.id || created && (same_path() || normal(&old.candidate.title) == title)
     });
-    let fault = if let Some(twin) = twin {
-        let what = format!("this run proposes the same in {}; one of them is enough", twin.candidate.path);
-        Some((ReasonCode::AlreadyPending, what))
-    } else if before.len() >= limits.max_proposals_per_run {
-        let most = limits.max_proposals_per_run;
-        let what =
-            format!("the run has {most} proposals already; raise `improve.max_proposals_per_run` or run it again");
-        Some((ReasonCode::MaxProposalsExceeded, what))
-    } else if edits + new.candidate.edits.len() > limits.max_patch_edits_per_run {
-        let (count, most) = (new.candidate.edits.len(), limits.max_patch_edits_per_run);
-        let what = format!(
-            "{count} more edits after {edits} are over {most}; raise `improve.max_patch_edits_per_run` or run it again"
-        );
-        Some((ReasonCode::RunEditBudgetExceeded, what))
-    } else {
-        None
+    let fault = match twin {
+        Some(twin) => {
+            let what = format!("this run proposes the same in {}; one of them is enough", twin.candidate.path);
+            Some((ReasonCode::AlreadyPending, what))
+        }
+        None => proposed.over(&new, limits),
     };
     match fault {
         None => Ok(new),

@@ -3,7 +3,7 @@
 //! `words.rs` says what a word is, for pages and queries alike. `build.rs` makes segments of pages, `segment.rs` reads
 //! them, `index.rs` keeps an index of the branch's tree up to date in the files of `store.rs`, `kept.rs` holds the one
 //! that was opened last. `query.rs` reads a query, `score.rs` says how well pages fit, `order.rs` who is served in which
-//! order, `snippet.rs` what to show.
+//! order, `snippet.rs` what to show; `near.rs` looks for what is like a text.
 
 mod ask;
 mod build;
@@ -12,6 +12,7 @@ pub mod context;
 mod index;
 mod kept;
 mod names;
+mod near;
 mod order;
 mod query;
 mod related;

@@ -131,7 +131,7 @@ fn heading(page: &[u8], level: u8, range: Range<usize>) -> Heading {
 }
 
 /// The text of `## Text ##`.
-pub(super) fn atx_text(line: &str) -> String {
+pub fn atx_text(line: &str) -> String {
     let text = line.trim().trim_start_matches('#').trim();
     let bare = text.trim_end_matches('#');
     // Closing marks count only behind a space: `C#` keeps its own.

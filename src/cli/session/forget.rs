@@ -7,7 +7,8 @@ use serde::Serialize;
 use super::super::{CliError, Context, Exit, Meaning, Result, ask, shown};
 use super::find;
 use crate::agent::{capture::pages, discover};
-use crate::git::fault;
+use crate::git::{self, fault};
+use crate::improve::kept;
 use crate::ledger::Cache;
 use crate::proposal::View;
 use crate::report::sessions::{self, Captured, Quoting, Sessions};
@@ -160,6 +161,9 @@ fn forget(wiki: &Wiki, plan: &Plan) -> Result<Option<String>> {
     let busy = pages::withdraw(wiki, &forgotten)?;
     fault::point("forget.before-caches");
     session::clear_caches(&wiki.repo)?;
+    // What models were asked about it, and answered.
+    let folder = wiki.repo.memory_dir();
+    kept::clear(&folder).map_err(|error| git::Error::write(folder.display().to_string(), error))?;
     fault::point("forget.after-caches");
     drop(lock);
     Ok(busy)

@@ -9,13 +9,13 @@ use crate::session::{drop_least, ends};
 /// Kept back for what a provider adds around a prompt.
 const KEPT_BACK: usize = 1_000;
 
-/// The most tokens of each part.
+/// The most tokens of each part. What the session leaves of the room is for more of the pages.
 pub(super) struct Shares {
     /// Of the whole prompt.
     pub room: usize,
     /// Of the index: so much tells what there is near the session, whatever the size of the wiki.
     pub index: usize,
-    /// Of the pages that are given.
+    /// Of the pages that are given, at least.
     pub pages: usize,
     /// Of what was turned down.
     pub rejected: usize,
@@ -29,7 +29,7 @@ impl Shares {
             room: max_input_tokens.saturating_sub(KEPT_BACK),
             index: max_input_tokens / 12,
             pages: max_input_tokens / 4,
-            rejected: max_input_tokens / 16,
+            rejected: max_input_tokens / 6,
             page: max_input_tokens / 3,
         }
     }
@@ -40,6 +40,16 @@ pub(super) fn tokens(value: &Value) -> usize {
     // Indented as in the block of data: each line stands two steps in.
     let text = serde_json::to_string_pretty(value).unwrap_or_default();
     (text.chars().count() + 4 * text.lines().count()).div_ceil(4)
+}
+
+/// The first of some things whose values stand within a share together.
+pub(super) fn within<T>(all: impl IntoIterator<Item = T>, share: usize, value: impl Fn(&T) -> &Value) -> Vec<T> {
+    let mut used = 0;
+    let fits = |one: &T| {
+        used += tokens(value(one));
+        used <= share
+    };
+    all.into_iter().take_while(fits).collect()
 }
 
 /// A text that stands in a prompt with at most so many tokens.

@@ -8,8 +8,6 @@ mod nearest;
 mod pages;
 mod rejected;
 
-use std::collections::BTreeSet;
-
 use serde_json::{Value, json};
 
 use super::prompts::Template;
@@ -17,7 +15,7 @@ use super::run::Read;
 use crate::git::Oid;
 use crate::model::Prompt;
 use crate::proposal::View;
-use crate::proposal::validate::{MAX_QUOTE_CHARS, reads_like_order};
+use crate::proposal::validate::{MAX_QUOTE_CHARS, Shown, reads_like_order};
 use crate::search::{self, Pages};
 use crate::session::{Observation, Redactor, Sampled, Session, Speaker, Stored, WITH_PAGE, WITHOUT_PAGE, sample};
 use crate::wiki::scope::Scope;
@@ -37,6 +35,8 @@ pub struct Subject<'a> {
     pub session: &'a Session,
     /// The text of its page; nothing but white space: it has none.
     pub page: &'a str,
+    /// The tip of the ledger that `view` was read from.
+    pub ledger: Option<Oid>,
     /// Whether the index may be brought up to date on disk; else nothing is written.
     pub may_write: bool,
 }
@@ -45,8 +45,8 @@ pub struct Subject<'a> {
 pub struct Built {
     /// The prompt.
     pub prompt: Prompt,
-    /// The pages that it shows in full.
-    pub shown: BTreeSet<String>,
+    /// The pages that it shows, and how much of each.
+    pub shown: Shown,
     /// What it was made from.
     pub read: Read,
     /// Something in it gives orders to agents or models: who answers may have obeyed.
@@ -73,7 +73,8 @@ struct Parts<'a> {
     index: Vec<Value>,
     index_left_out: usize,
     pages: Vec<pages::Given>,
-    rejected: Vec<Value>,
+    /// What was turned down, and what each of them is.
+    rejected: Vec<(Value, String)>,
     session: Value,
     observations: Vec<Sampled<'a>>,
     dropped: usize,
@@ -90,11 +91,12 @@ pub fn build(subject: &Subject<'_>, template: &Template, schema: &Value) -> Resu
     let shares = budget::Shares::of(settings.improve.max_input_tokens);
     // At a commit that is named nothing is kept on disk; the answer is the same.
     let found = Pages::at(wiki, if subject.may_write { None } else { wiki.tip })?;
-    let near = nearest::nearest(&found, session)?;
-    let all = pages::listed(&found, &near, scope);
-    let given = pages::given(subject, &all, shares.pages, &redactor)?;
-    let (index, index_left_out) = pages::index(&all, shares.index, &redactor);
-    let (rejected, rejections) = rejected::rejected(subject, shares.rejected, &redactor);
+    let listed = pages::listed(&found, &found.near(&nearest::texts(session))?, scope);
+    let near = pages::near(subject, &listed, &redactor)?;
+    let given = |share: usize| budget::within(near.iter().cloned(), share, |page| &page.value);
+    let (index, index_left_out) = pages::index(&listed, shares.index, &redactor);
+    let rejected = rejected::rejected(subject, &redactor);
+    let all_rejected = rejected.len();
     let has_page = !subject.page.trim().is_empty();
     let most = if has_page { WITH_PAGE } else { WITHOUT_PAGE };
     let observations = sample(&session.observations, most, &|text| redactor.redact(text));
@@ -102,8 +104,8 @@ pub fn build(subject: &Subject<'_>, template: &Template, schema: &Value) -> Resu
         limits: limits(subject),
         index,
         index_left_out,
-        pages: given,
-        rejected,
+        pages: given(shares.pages),
+        rejected: budget::within(rejected, shares.rejected, |(value, _)| value),
         session: Value::Null,
         dropped: session.observations.len() - observations.len(),
         observations,
@@ -112,9 +114,18 @@ pub fn build(subject: &Subject<'_>, template: &Template, schema: &Value) -> Resu
     let make = |parts: &Parts<'_>| template.about(&data(parts, &redactor), schema.clone());
     let room = shares.room.saturating_sub(make(&parts_without(&parts)).tokens());
     parts.session = about(subject, has_page.then(|| shares.page.min(room * 2 / 3)), &redactor);
+    let taken: usize = parts.pages.iter().map(|page| budget::tokens(&page.value)).sum();
+    let spare = shares.room.saturating_sub(make(&parts).tokens());
+    parts.pages = given(shares.pages.max(taken + spare));
     let prompt = budget::fit(&mut parts, shares.room, make)?;
     let gives_orders = orders(&data(&parts, &redactor));
-    Ok(Built { prompt, gives_orders, shown: shown(&parts), read: read(subject, template, &parts, sampled, rejections) })
+    let read = Read {
+        dropped: sampled - parts.observations.len(),
+        pages_dropped: near.len() - parts.pages.len(),
+        rejections_dropped: all_rejected - parts.rejected.len(),
+        ..read(subject, template, &parts)
+    };
+    Ok(Built { prompt, gives_orders, shown: shown(&parts), read })
 }
 
 /// Everything but the session, to see how much room is left for it.
@@ -138,7 +149,7 @@ fn data(parts: &Parts<'_>, redactor: &Redactor) -> Value {
         "index": parts.index,
         "index_left_out": parts.index_left_out,
         "pages": parts.pages.iter().map(|page| &page.value).collect::<Vec<_>>(),
-        "rejected": parts.rejected,
+        "rejected": parts.rejected.iter().map(|(value, _)| value).collect::<Vec<_>>(),
         "session": parts.session,
         "observations": parts.observations.iter().map(|sampled| told(sampled, redactor)).collect::<Vec<_>>(),
         "observations_left_out": parts.dropped,
@@ -227,17 +238,12 @@ fn words_of(speaker: Speaker) -> &'static str {
     }
 }
 
-fn shown(parts: &Parts<'_>) -> BTreeSet<String> {
-    parts.pages.iter().filter(|page| page.whole).map(|page| page.path.clone()).collect()
+fn shown(parts: &Parts<'_>) -> Shown {
+    parts.pages.iter().map(|page| (page.path.clone(), page.extent.clone())).collect()
 }
 
-fn read(
-    subject: &Subject<'_>,
-    template: &Template,
-    parts: &Parts<'_>,
-    sampled: usize,
-    rejections: Vec<String>,
-) -> Read {
+/// What stands in the prompt.
+fn read(subject: &Subject<'_>, template: &Template, parts: &Parts<'_>) -> Read {
     let id = &subject.session.id;
     let mut blobs = vec![(format!("sessions/{id}.md"), subject.stored.page_blob)];
     blobs.extend(subject.stored.observations_blob.map(|blob| (format!("sessions/{id}"), blob)));
@@ -246,11 +252,13 @@ fn read(
     Read {
         template: template.version.clone(),
         commit: subject.wiki.tip.map(|tip| tip.to_string()),
+        ledger: subject.ledger.map(|tip| tip.to_string()),
         blobs: blobs.into_iter().map(hex).collect(),
         observations: parts.observations.len(),
-        dropped: sampled - parts.observations.len(),
+        pages: parts.pages.len(),
         indexed: parts.index.len(),
         index_left_out: parts.index_left_out,
-        rejections: rejections.into_iter().take(parts.rejected.len()).collect(),
+        rejections: parts.rejected.iter().map(|(_, name)| name.clone()).collect(),
+        ..Read::default()
     }
 }

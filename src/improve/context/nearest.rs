@@ -1,14 +1,10 @@
-//! Which pages have to do with a session: found with the session's own words.
+//! What pages that have to do with a session are looked for with: the session's own words.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
-use crate::search::{self, Pages};
 use crate::session::{
     Observation, ObservationKind, Session, Speaker, ToolClass, command_key, own_words, shell_command, tool_class,
 };
-
-/// How many pages each search looks at.
-const LOOKED_AT: usize = 200;
 
 /// Most searches with words of prompts, and of failures.
 const PROMPTS: usize = 8;
@@ -16,44 +12,12 @@ const FAILURES: usize = 6;
 /// Most files whose names are looked for.
 const FILES: usize = 12;
 
-/// Most bytes of a text that is searched with: what it is about stands at its beginning.
-const LONGEST: usize = 400;
-
 /// Fewest words of a text that is searched with: "go on" says nothing.
 const FEWEST_WORDS: usize = 3;
 
-/// Softens how much the first places of a search count before the later ones.
-const SOFTENED: f64 = 10.0;
-
-/// The pages that the session's words find, the nearest first. Retired pages are not among them, and for a superseded
-/// one its successor is. Each text is a search of its own, so that a long prompt does not drown a short error; a page's
-/// places in all of them together make its place.
-///
-/// # Errors
-/// When the index cannot be read.
-pub(super) fn nearest(pages: &Pages<'_>, session: &Session) -> Result<Vec<String>, search::Error> {
-    let mut worth: BTreeMap<String, f64> = BTreeMap::new();
-    for query in queries(session) {
-        let found = match pages.rank(&query, LOOKED_AT) {
-            Ok(found) => found,
-            Err(search::Error::NoWords) => continue,
-            Err(error) => return Err(error),
-        };
-        for (place, path) in found.into_iter().enumerate() {
-            let Ok(path) = String::from_utf8(path.into()) else { continue };
-            #[expect(clippy::cast_precision_loss, reason = "at most 200")]
-            let gain = 1.0 / (SOFTENED + place as f64);
-            *worth.entry(path).or_default() += gain;
-        }
-    }
-    let mut order: Vec<(String, f64)> = worth.into_iter().collect();
-    order.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    Ok(order.into_iter().map(|(path, _)| path).collect())
-}
-
-/// What is searched with: the title, what people asked for, what failed, the files that were changed, and how the
+/// The title, what people asked for, what failed, the files that were changed, and how the
 /// agent summed it up.
-fn queries(session: &Session) -> Vec<String> {
+pub(super) fn texts(session: &Session) -> Vec<String> {
     let mut all = vec![session.title.clone()];
     all.extend(prompts(session));
     all.extend(failures(session));
@@ -61,7 +25,6 @@ fn queries(session: &Session) -> Vec<String> {
     let answer = |o: &&Observation| o.kind == ObservationKind::Answer && !o.body.trim().is_empty();
     all.extend(session.observations.iter().rev().find(answer).map(|answer| answer.body.clone()));
     let mut seen = HashSet::new();
-    all.iter_mut().for_each(|text| text.truncate(text.floor_char_boundary(LONGEST)));
     all.retain(|text| text.split_whitespace().count() >= FEWEST_WORDS && seen.insert(text.clone()));
     all
 }

@@ -6,7 +6,6 @@ use std::collections::HashSet;
 use serde_json::{Value, json};
 
 use super::Subject;
-use super::budget::tokens;
 use crate::ledger::{self, Status};
 use crate::proposal::message::one_line;
 use crate::session::Redactor;
@@ -19,9 +18,9 @@ const DAYS: i64 = 180;
 /// Most characters of a reason or a summary.
 const LINE: usize = 240;
 
-/// The entries within their share, the newest first, and what each of them is: the proposal's id, or the code of a
-/// candidate's refusal and its page.
-pub(super) fn rejected(subject: &Subject<'_>, share: usize, redactor: &Redactor) -> (Vec<Value>, Vec<String>) {
+/// The entries, the newest first, and what each of them is: the proposal's id, or the code of a candidate's refusal and
+/// its page.
+pub(super) fn rejected(subject: &Subject<'_>, redactor: &Redactor) -> Vec<(Value, String)> {
     let since = ledger::now().as_second() - DAYS * 86_400;
     let view = subject.view;
     let here = |scope: &str| scope == subject.scope.name || scope == GLOBAL;
@@ -55,12 +54,5 @@ pub(super) fn rejected(subject: &Subject<'_>, share: usize, redactor: &Redactor)
     all.sort_unstable_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
     let mut seen = HashSet::new();
     all.retain(|(.., value)| seen.insert(value.to_string()));
-    let mut used = 0;
-    all.into_iter()
-        .take(MOST)
-        .map_while(|(_, name, value)| {
-            used += tokens(&value);
-            (used <= share).then_some((value, name))
-        })
-        .unzip()
+    all.into_iter().take(MOST).map(|(_, name, value)| (value, name)).collect()
 }

@@ -6,12 +6,13 @@ use serde_json::{Map, Value, json};
 use super::super::ask::ask;
 use super::super::prompts::Template;
 use super::strict::{self, Fields};
-use super::{Bench, Subject, Verdict, kept, why};
+use super::{Bench, Subject, Verdict, kept};
 use crate::improve::Trigger;
+use crate::improve::run::{Call, Read};
 use crate::model::{Prompt, Stage};
 use crate::proposal::policy::{self, Terms};
 use crate::proposal::{ReasonCode, sidecar};
-use crate::search::{self, Ask, Pages, Signals};
+use crate::search;
 use crate::wiki::Page;
 
 /// What a lesson is judged by.
@@ -34,9 +35,6 @@ const NEAR: usize = 5;
 
 /// Characters of the body of such a page.
 const NEAR_BODY: usize = 1_500;
-
-/// Characters of the change that such pages are looked for with.
-const QUERY: usize = 800;
 
 /// Longest reason that is kept, in characters.
 const REASON: usize = 300;
@@ -62,7 +60,7 @@ pub(super) fn judge(bench: &Bench<'_>, subject: &Subject<'_>, verdict: &mut Verd
     }
     let criteria = if subject.lane == "reflect" { REPAIR } else { LESSON };
     let answered = match prompt(bench, subject, criteria) {
-        Ok(prompt) => answer(bench, subject, &prompt, criteria, verdict),
+        Ok((prompt, read)) => answer(bench, &prompt, subject.asking("judge", &prompt, read), criteria, verdict),
         Err(trouble) => Err(trouble),
     };
     match answered {
@@ -104,18 +102,16 @@ struct Score {
 /// Asks once. The error says why there is no answer, or why it is none.
 fn answer(
     bench: &Bench<'_>,
-    subject: &Subject<'_>,
     prompt: &Prompt,
+    call: Call,
     criteria: &'static [&'static str],
     verdict: &mut Verdict,
 ) -> Result<Vec<Score>, String> {
-    let mut call = subject.call("judge");
-    call.input_sha256 = prompt.sha256();
     let asked = ask(bench, Stage::Judge, prompt, call);
     let mut call = asked.call;
     verdict.responses.extend(asked.response);
     let read = match (asked.value, asked.text) {
-        (Err(end), _) => Err(why(&end).to_owned()),
+        (Err(end), _) => Err(verdict.no_answer(end)),
         (Ok(_), text) => read(&text.unwrap_or_default(), criteria),
     };
     if let Err(trouble) = &read {
@@ -179,7 +175,7 @@ fn decide(bench: &Bench<'_>, subject: &Subject<'_>, scores: Vec<Score>, verdict:
 }
 
 /// What the judge is shown. How sure the proposing model is of itself is not among it: it always is.
-fn prompt(bench: &Bench<'_>, subject: &Subject<'_>, criteria: &[&str]) -> Result<Prompt, String> {
+fn prompt(bench: &Bench<'_>, subject: &Subject<'_>, criteria: &[&str]) -> Result<(Prompt, Read), String> {
     let candidate = &subject.valid.candidate;
     let evidence: Vec<Value> = candidate
         .evidence
@@ -189,6 +185,7 @@ fn prompt(bench: &Bench<'_>, subject: &Subject<'_>, criteria: &[&str]) -> Result
             json!({ "source": evidence.source, "whose": whose, "quote": evidence.quote })
         })
         .collect();
+    let near = near(bench, subject).map_err(|trouble| format!("near pages cannot be looked for: {trouble}"))?;
     let data = json!({
         "what": if criteria == REPAIR { "repair" } else { "lesson" },
         "change": {
@@ -198,16 +195,17 @@ fn prompt(bench: &Bench<'_>, subject: &Subject<'_>, criteria: &[&str]) -> Result
         "before": subject.before.as_ref().map(page),
         "after": subject.after.as_ref().map(page),
         "evidence": evidence,
-        "near_pages": near(bench, subject).map_err(|trouble| format!("near pages cannot be looked for: {trouble}"))?,
+        "near_pages": near,
     });
     let template = Template::load("judge").map_err(|trouble| trouble.to_string())?;
+    let near: Vec<String> = near.iter().filter_map(|page| Some(page["path"].as_str()?.to_owned())).collect();
     let prompt = template.about(&data, schema(criteria));
     let most = bench.wiki.config.settings.improve.max_input_tokens;
     if prompt.tokens() > most {
         // What it is not shown it cannot judge.
         return Err(format!("the change is too long to be judged whole ({most} tokens, `improve.max_input_tokens`)"));
     }
-    Ok(prompt)
+    Ok((prompt, subject.read(bench, &template, near)))
 }
 
 fn page(page: &Page) -> Value {
@@ -221,16 +219,9 @@ fn page(page: &Page) -> Value {
 fn near(bench: &Bench<'_>, subject: &Subject<'_>) -> Result<Vec<Value>, search::Error> {
     let wiki = bench.wiki;
     let Some(after) = subject.after.as_ref().filter(|_| wiki.tip.is_some()) else { return Ok(Vec::new()) };
-    let words = format!("{} {} {}", after.title, after.front.description.as_deref().unwrap_or_default(), after.body);
-    // Only words: its quotes and stars are no phrases and prefixes of ours.
-    let words: String = words.chars().take(QUERY).map(|c| if c.is_alphanumeric() { c } else { ' ' }).collect();
+    let text = format!("{} {} {}", after.title, after.front.description.as_deref().unwrap_or_default(), after.body);
     let scope = wiki.scopes.of_page(subject.path());
-    let ask = Ask { text: &words, scope: Some(&scope.name), limit: NEAR + 1, ..Ask::default() };
-    let hits = match Pages::at(wiki, None)?.search(&ask, &Signals::default()) {
-        Ok(answer) => answer.hits,
-        Err(search::Error::NoWords) => return Ok(Vec::new()),
-        Err(error) => return Err(error),
-    };
+    let hits = bench.pages()?.like(&text, &scope.name, &[], NEAR + 1)?;
     let mut near = Vec::new();
     for hit in hits.iter().filter(|hit| hit.path != subject.path()).take(NEAR) {
         let Some(bytes) = wiki.bytes(&hit.path)? else { continue };

@@ -9,7 +9,9 @@ mod strict;
 use serde_json::{Map, Value, json};
 
 use super::lanes::{Bench, End};
-use super::run::{Call, Response};
+use super::prompts::Template;
+use super::run::{Call, Read, Response};
+use crate::model::Prompt;
 use crate::proposal::message::one_line;
 use crate::proposal::policy::Marks;
 use crate::proposal::validate::Valid;
@@ -30,6 +32,8 @@ pub struct Verdict {
     pub refused: Option<Refusal>,
     /// Why a person must decide, if so.
     pub deferred: Option<String>,
+    /// Why nothing more is asked today, if so.
+    pub spent: Option<String>,
     /// What this run's policy may trust.
     pub marks: Marks,
 }
@@ -81,6 +85,16 @@ impl<'a> Subject<'a> {
     fn call(&self, stage: &str) -> Call {
         Call { stage: stage.into(), page: Some(self.path().to_owned()), ..Call::default() }
     }
+
+    /// A call that asks this about it.
+    fn asking(&self, stage: &str, prompt: &Prompt, read: Read) -> Call {
+        Call { input_sha256: prompt.sha256(), read: Some(read), ..self.call(stage) }
+    }
+
+    /// What a prompt about it is made from: the page as it stands, and others.
+    fn read(&self, bench: &Bench<'_>, template: &Template, others: Vec<String>) -> Read {
+        bench.read(template, std::iter::once(self.path().to_owned()).chain(others))
+    }
 }
 
 impl Verdict {
@@ -118,10 +132,15 @@ fn kept(bench: &Bench<'_>, words: &str, most: usize) -> String {
     }
 }
 
-/// Why a model gave no answer, in words.
-fn why(end: &End) -> &str {
-    match end {
-        End::Skipped(why) | End::Failed(why) | End::Unavailable(why) | End::BudgetExhausted(why) => why,
-        End::Done => "it said nothing",
+impl Verdict {
+    /// Why a model gave no answer, in words. A spent budget ends the run.
+    fn no_answer(&mut self, end: End) -> String {
+        if let End::BudgetExhausted(why) = &end {
+            self.spent = Some(why.clone());
+        }
+        match end {
+            End::Skipped(why) | End::Failed(why) | End::Unavailable(why) | End::BudgetExhausted(why) => why,
+            End::Done => "it said nothing".to_owned(),
+        }
     }
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::super::ask::ask;
 use super::super::prompts::Template;
-use super::{Bench, Subject, Verdict, kept, strict, why};
+use super::{Bench, Subject, Verdict, kept, strict};
 use crate::feedback::queries;
 use crate::ledger;
 use crate::model::{Prompt, Stage};
@@ -94,14 +94,14 @@ fn grades(
     page: Value,
     verdict: &mut Verdict,
 ) -> Result<Vec<i64>, String> {
-    let prompt = prompt(queries, page)?;
-    let mut call = subject.call("retrieval");
-    call.input_sha256 = prompt.sha256();
+    let template = Template::load("retrieval").map_err(|trouble| trouble.to_string())?;
+    let prompt = prompt(&template, queries, page);
+    let call = subject.asking("retrieval", &prompt, subject.read(bench, &template, Vec::new()));
     let asked = ask(bench, Stage::Judge, &prompt, call);
     let mut call = asked.call;
     verdict.responses.extend(asked.response);
     let read = match (asked.value, asked.text) {
-        (Err(end), _) => Err(why(&end).to_owned()),
+        (Err(end), _) => Err(verdict.no_answer(end)),
         (Ok(_), text) => read(&text.unwrap_or_default(), queries.len()),
     };
     if let Err(trouble) = &read {
@@ -111,10 +111,9 @@ fn grades(
     read
 }
 
-fn prompt(queries: &[String], page: Value) -> Result<Prompt, String> {
+fn prompt(template: &Template, queries: &[String], page: Value) -> Prompt {
     let numbered: Vec<Value> =
         queries.iter().zip(1..).map(|(text, number)| json!({ "number": number, "query": text })).collect();
-    let template = Template::load("retrieval").map_err(|trouble| trouble.to_string())?;
     let grade = json!({
         "type": "object",
         "properties": { "number": { "type": "integer" }, "grade": { "type": "integer", "enum": [0, 1, 2, 3] } },
@@ -127,7 +126,7 @@ fn prompt(queries: &[String], page: Value) -> Result<Prompt, String> {
         "required": ["grades"],
         "additionalProperties": false,
     });
-    Ok(template.about(&json!({ "page": page, "queries": numbered }), schema))
+    template.about(&json!({ "page": page, "queries": numbered }), schema)
 }
 
 /// Reads an answer: each query once, in any order, each with a grade from 0 to 3.

@@ -9,7 +9,7 @@ use super::super::Error;
 use super::super::plan::Selected;
 use super::grounded;
 use super::subject::Subject;
-use super::turns::{self, Answer};
+use super::turns::{self, Answer, Question};
 use super::{Bench, Found};
 use crate::model::Stage;
 use crate::proposal::{Candidate, Evidence, Operation, ReasonCode, Refusal};
@@ -67,9 +67,8 @@ struct Fact {
     quote: String,
 }
 
-/// One note. `None` when it is gone meanwhile.
-pub(super) fn distill(bench: &Bench<'_>, selected: &Selected) -> Result<Option<Found>, Error> {
-    let Some(subject) = Subject::load(bench, selected)? else { return Ok(None) };
+/// What is asked about a note, and the lessons near it.
+pub(super) fn question(bench: &Bench<'_>, subject: &Subject) -> Result<(Question, Vec<Hit>), Error> {
     let near = subject.nearby(bench, &KINDS, SHOWN)?;
     let mut lessons = Vec::new();
     for hit in &near {
@@ -97,7 +96,15 @@ pub(super) fn distill(bench: &Bench<'_>, selected: &Selected) -> Result<Option<F
         "lessons": lessons,
         "rejected_before": turned_down,
     });
-    let asked = turns::ask(bench, selected, Stage::Distill, &data, &schema(), |reply| read(reply, &near))?;
+    let pages = std::iter::once(subject.path.clone()).chain(near.iter().map(|hit| hit.path.clone())).collect();
+    Ok((Question { stage: Stage::Distill, data, schema: schema(), pages }, near))
+}
+
+/// One note. `None` when it is gone meanwhile.
+pub(super) fn distill(bench: &Bench<'_>, selected: &Selected) -> Result<Option<Found>, Error> {
+    let Some(subject) = Subject::load(bench, selected)? else { return Ok(None) };
+    let (question, near) = question(bench, &subject)?;
+    let asked = turns::ask(bench, selected, &question, |reply| read(reply, &near))?;
     let mut found = Found {
         calls: asked.calls,
         responses: asked.responses,

@@ -7,16 +7,18 @@ pub(super) mod review;
 mod subject;
 mod turns;
 
-use std::collections::BTreeSet;
-
 use super::journal::Journal;
 use super::plan::Selected;
-use super::run::{Call, RejectedCandidate, Response};
+use super::prompts::Template;
+use super::run::{Call, Read, RejectedCandidate, Response};
 use super::{Error, Trigger};
+use crate::git::Oid;
 use crate::ledger::State;
-use crate::model::Models;
+use crate::model::{Models, Prompt};
 use crate::proposal::context::{Cited, Words};
+use crate::proposal::validate::Shown;
 use crate::proposal::{Candidate, Refusal, View};
+use crate::search::{self, Pages};
 use crate::session::Stored;
 use crate::wiki::{Kind, Wiki};
 
@@ -36,6 +38,33 @@ pub struct Bench<'a> {
     pub trigger: Trigger,
     /// Where calls are noted before they are made; `None`: nobody would finish what dies here.
     pub journal: Option<&'a Journal>,
+    /// The tip of the ledger that `view` and `state` were read from.
+    pub ledger: Option<Oid>,
+    /// Whether indexes and caches may be brought up to date on disk; else nothing is written.
+    pub may_write: bool,
+}
+
+impl Bench<'_> {
+    /// The pages, to search in.
+    ///
+    /// # Errors
+    /// When the wiki's tree cannot be read.
+    pub fn pages(&self) -> Result<Pages<'_>, search::Error> {
+        // At a commit that is named nothing is kept on disk; the answer is the same.
+        Pages::at(self.wiki, if self.may_write { None } else { self.wiki.tip })
+    }
+
+    /// What a prompt is made from that shows these pages; one that is not there yet is left out.
+    pub fn read(&self, template: &Template, pages: impl IntoIterator<Item = String>) -> Read {
+        let blob = |path: String| Some((path.clone(), self.wiki.entry(&path).ok()??.oid.to_string()));
+        Read {
+            template: template.version.clone(),
+            commit: self.wiki.tip.map(|tip| tip.to_string()),
+            ledger: self.ledger.map(|tip| tip.to_string()),
+            blobs: pages.into_iter().filter_map(blob).collect(),
+            ..Read::default()
+        }
+    }
 }
 
 /// What a lane found.
@@ -54,7 +83,7 @@ pub struct Found {
     /// SHA-256 over what a model was asked, once it answered: the same is not asked again.
     pub input: Option<String>,
     /// The pages that the reviewer was shown and may change; `None`: it can read all of them.
-    pub shown: Option<BTreeSet<String>>,
+    pub shown: Option<Shown>,
     /// The kinds that the lane may write; `None`: those of the review lane.
     pub kinds: Option<Vec<Kind>>,
     /// Why a person must decide on all of it, if so.
@@ -96,4 +125,18 @@ pub fn work(bench: &Bench<'_>, selected: &Selected) -> Result<Option<Found>, Err
         "distill" => distill::distill(bench, selected),
         other => Err(Error::Settings(format!("there is no lane `{other}`"))),
     }
+}
+
+/// What a lane of pages would ask about an item, and what that is made from. `None` when it is gone meanwhile.
+///
+/// # Errors
+/// Git's trouble, or a prompt of the user's that cannot be read.
+pub fn question(bench: &Bench<'_>, selected: &Selected) -> Result<Option<(Prompt, Read)>, Error> {
+    let Some(subject) = subject::Subject::load(bench, selected)? else { return Ok(None) };
+    let question = match selected.lane.as_str() {
+        "reflect" => reflect::question(bench, &subject)?,
+        "distill" => distill::question(bench, &subject)?.0,
+        other => return Err(Error::Settings(format!("the lane `{other}` asks nothing about a page"))),
+    };
+    question.prompt(bench).map(Some)
 }

@@ -7,7 +7,7 @@ use super::super::Error;
 use super::super::plan::Selected;
 use super::grounded;
 use super::subject::Subject;
-use super::turns::{self, Answer};
+use super::turns::{self, Answer, Question};
 use super::{Bench, End, Found};
 use crate::model::Stage;
 use crate::proposal::{Candidate, Evidence, Operation, ReasonCode, Refusal};
@@ -27,14 +27,11 @@ struct Revision {
     fields: Vec<(&'static str, String)>,
 }
 
-/// One page. `None` when it is gone meanwhile.
-pub(super) fn reflect(bench: &Bench<'_>, selected: &Selected) -> Result<Option<Found>, Error> {
-    let Some(subject) = Subject::load(bench, selected)? else { return Ok(None) };
-    let nearby: Vec<Value> = subject
-        .nearby(bench, &[], NEARBY)?
-        .into_iter()
-        .map(|hit| json!({"path": hit.path, "title": subject.shown(&hit.title, 200)}))
-        .collect();
+/// What is asked about a page.
+pub(super) fn question(bench: &Bench<'_>, subject: &Subject) -> Result<Question, Error> {
+    let near = subject.nearby(bench, &[], NEARBY)?;
+    let nearby: Vec<Value> =
+        near.iter().map(|hit| json!({"path": hit.path, "title": subject.shown(&hit.title, 200)})).collect();
     let turned_down: Vec<Value> = subject
         .turned_down(bench, "reflect")?
         .into_iter()
@@ -53,7 +50,14 @@ pub(super) fn reflect(bench: &Bench<'_>, selected: &Selected) -> Result<Option<F
         "nearby_pages": nearby,
         "rejected_before": turned_down,
     });
-    let asked = turns::ask(bench, selected, Stage::Reflect, &data, &schema(), read)?;
+    let pages = std::iter::once(subject.path.clone()).chain(near.into_iter().map(|hit| hit.path)).collect();
+    Ok(Question { stage: Stage::Reflect, data, schema: schema(), pages })
+}
+
+/// One page. `None` when it is gone meanwhile.
+pub(super) fn reflect(bench: &Bench<'_>, selected: &Selected) -> Result<Option<Found>, Error> {
+    let Some(subject) = Subject::load(bench, selected)? else { return Ok(None) };
+    let asked = turns::ask(bench, selected, &question(bench, &subject)?, read)?;
     let mut found = Found { calls: asked.calls, responses: asked.responses, input: asked.input, ..Found::default() };
     match asked.answer {
         Answer::None(end) => found.end = end,

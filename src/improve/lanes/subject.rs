@@ -9,9 +9,9 @@ use crate::feedback::{Signal, Verdict, heard, queries};
 use crate::ledger::{self, Cache, Status};
 use crate::proposal::context::Words;
 use crate::proposal::{Evidence, Item, Sidecar};
-use crate::search::{Ask, Hit, Pages, Signals};
+use crate::search::Hit;
 use crate::session::{Redactor, Speaker};
-use crate::wiki::text::{fold_space, normal};
+use crate::wiki::text::fold_space;
 use crate::wiki::{Kind, Page};
 
 /// Most characters of a page that a model is shown.
@@ -25,9 +25,6 @@ const MOST_QUOTED: usize = 3;
 
 /// Longest quote, in characters.
 const LONGEST_QUOTE: usize = 400;
-
-/// Most words of a page that its neighbours are searched with.
-const SEARCHED_WORDS: usize = 60;
 
 /// The page, read.
 pub(super) struct Subject {
@@ -55,7 +52,8 @@ impl Subject {
         let redact = &wiki.config.settings.redact;
         let redactor =
             Redactor::new(&redact.extra_patterns, &redact.allow).map_err(|error| Error::Settings(error.to_string()))?;
-        let said = heard::load(&wiki.repo, Cache::Use)?.of_page(&path).into_iter().cloned().collect();
+        let cache = if bench.may_write { Cache::Use } else { Cache::ReadOnly };
+        let said = heard::load(&wiki.repo, cache)?.of_page(&path).into_iter().cloned().collect();
         let page = wiki.read(path.as_str().into(), &bytes);
         Ok(Some(Subject { path, page, text: String::from_utf8_lossy(&bytes).into_owned(), said, redactor }))
     }
@@ -117,15 +115,8 @@ impl Subject {
     /// The pages of its scope that are most like a text, best first, itself left out.
     pub fn like(&self, bench: &Bench<'_>, text: &str, kinds: &[Kind], most: usize) -> Result<Vec<Hit>, Error> {
         let scope = &bench.wiki.scopes.of_page(&self.path).name;
-        // Without marks that a query could read as a phrase or a prefix.
-        let words: Vec<String> = normal(text).split(' ').take(SEARCHED_WORDS).map(str::to_owned).collect();
-        let ask = Ask { text: &words.join(" "), scope: Some(scope), kinds, limit: most + 1, explain: false };
-        let found = Pages::at(bench.wiki, None).and_then(|pages| pages.search(&ask, &Signals::default()));
-        match found {
-            Ok(answer) => Ok(answer.hits.into_iter().filter(|hit| hit.path != self.path).take(most).collect()),
-            Err(crate::search::Error::NoWords) => Ok(Vec::new()),
-            Err(crate::search::Error::Git(error)) => Err(error.into()),
-        }
+        let hits = bench.pages()?.like(text, scope, kinds, most + 1)?;
+        Ok(hits.into_iter().filter(|hit| hit.path != self.path).take(most).collect())
     }
 
     /// What a lane proposed before about this page and a person turned down, with the reason.

@@ -13,7 +13,8 @@ const OPENSSL: &str = "---\ntitle: OpenSSL is not found\n---\n# OpenSSL is not f
 struct World {
     pages: Vec<(&'static str, String)>,
     files: Vec<&'static str>,
-    shown: Option<BTreeSet<String>>,
+    shown: Option<Shown>,
+    proposed: Proposed,
     pending: Vec<Past>,
     rejected: Vec<Past>,
     protect: Protect,
@@ -38,6 +39,7 @@ impl Default for World {
             ],
             files: vec!["Makefile", "notes/link"],
             shown: None,
+            proposed: Proposed::default(),
             pending: Vec::new(),
             rejected: Vec::new(),
             protect: Protect::Defer,
@@ -93,6 +95,7 @@ impl World {
             layout: &layout,
             known: &known,
             shown: self.shown.as_ref(),
+            proposed: &self.proposed,
             pending: &self.pending,
             rejected: &self.rejected,
             source: &source,
@@ -551,9 +554,25 @@ fn patch_target_not_in_context() {
     world.refused(update("gotchas/none.md", edits.clone()), ReasonCode::PatchTargetNotInContext);
     let what = world.refused(update("gotchas/OpenSSL.md", edits.clone()), ReasonCode::PatchTargetNotInContext);
     assert!(what.ends_with("did you mean gotchas/openssl.md?"), "{what}");
-    let shown = World { shown: Some(BTreeSet::from(["notes/crlf.md".to_owned()])), ..World::default() };
+    let all = |path: &str| Shown::from([(path.to_owned(), Extent::Whole)]);
+    let shown = World { shown: Some(all("notes/crlf.md")), ..World::default() };
     shown.refused(update("gotchas/openssl.md", edits.clone()), ReasonCode::PatchTargetNotInContext);
     shown.pass(update("notes/crlf.md", edits));
+}
+
+#[test]
+fn of_a_page_that_was_shown_in_part_only_sections_that_were_shown_whole_change() {
+    let part = Extent::Sections(BTreeSet::from(["Fix".to_owned()]));
+    let world = World { shown: Some(Shown::from([("gotchas/openssl.md".to_owned(), part)])), ..World::default() };
+    world.pass(update("gotchas/openssl.md", json!([append("## Fix", "Also there.")])));
+    world.pass(update("gotchas/openssl.md", json!([append(" Fix ", "Also there.")])));
+    let set = json!([{"op": "set_field", "anchor": "description", "content": "All of it"}]);
+    let add = json!([{"op": "add_section", "anchor": "## Fix", "content": "## More\n\nMore of it."}]);
+    for edits in [json!([append("", "More.")]), json!([append("## Fix", "x y"), append("## Cause", "x y")]), set, add] {
+        world.refused(update("gotchas/openssl.md", edits), ReasonCode::PatchTargetNotInContext);
+    }
+    let whole = create(json!({"operation": "update", "path": "gotchas/openssl.md"}));
+    world.refused(whole, ReasonCode::PatchTargetNotInContext);
 }
 
 #[test]

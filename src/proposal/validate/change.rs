@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{Candidate, Context, Fault, Improve, KnownPage, Operation, ReasonCode, id_of, wording};
+use super::{Candidate, Context, Fault, Improve, KnownPage, Operation, ReasonCode, id_of, reached, wording};
 use crate::git;
 use crate::wiki::compose;
 use crate::wiki::edit::{self, EditFault};
@@ -69,7 +69,7 @@ pub(super) fn mend(candidate: &mut Candidate, context: &Context<'_>) -> Result<V
             let what = format!("already known: {} holds all of it", candidate.path);
             return Err((ReasonCode::DuplicateExistingPath, what));
         }
-        if context.shown.is_some_and(|shown| !shown.contains(&candidate.path)) {
+        if !reached::is_whole(&candidate.path, context) {
             let what = format!("{} exists and was not shown to the reviewer; send another lesson", candidate.path);
             return Err((ReasonCode::PatchTargetNotInContext, what));
         }

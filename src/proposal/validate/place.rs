@@ -1,6 +1,6 @@
 //! What may be done, and where: operation, path, folder, kind.
 
-use super::{Candidate, Context, Fault, Operation, ReasonCode};
+use super::{Candidate, Context, Fault, Operation, ReasonCode, reached};
 use crate::wiki::{EditOp, Kind, path as names};
 
 /// The one slot that is proposed for; it is overwritten, never appended to.
@@ -86,7 +86,7 @@ pub(super) fn path(candidate: &Candidate, context: &Context<'_>) -> Result<(), F
     }
     match candidate.operation {
         Operation::Create => free(path, context),
-        Operation::Update | Operation::Retire | Operation::Supersede => reachable(path, context),
+        Operation::Update | Operation::Retire | Operation::Supersede => reachable(candidate, context),
     }
 }
 
@@ -137,7 +137,8 @@ fn free(path: &str, context: &Context<'_>) -> Result<(), Fault> {
 }
 
 /// A page that is to be changed must exist under exactly this name, and the reviewer must have seen it.
-fn reachable(path: &str, context: &Context<'_>) -> Result<(), Fault> {
+fn reachable(candidate: &Candidate, context: &Context<'_>) -> Result<(), Fault> {
+    let path = candidate.path.as_str();
     if context.known.page(path).is_none() {
         let what = match context.known.file_like(path) {
             Some(other) if other == path => format!("{path} is no readable page (a link, or not UTF-8 in its name)"),
@@ -146,9 +147,5 @@ fn reachable(path: &str, context: &Context<'_>) -> Result<(), Fault> {
         };
         return Err((ReasonCode::PatchTargetNotInContext, what));
     }
-    if context.shown.is_some_and(|shown| !shown.contains(path)) {
-        let what = format!("{path} was not shown to the reviewer, which cannot change what it has not read");
-        return Err((ReasonCode::PatchTargetNotInContext, what));
-    }
-    Ok(())
+    reached::check(candidate, context)
 }

@@ -32,8 +32,16 @@ pub(super) fn review(bench: &Bench<'_>, selected: &Selected) -> Result<Option<Fo
         Ok(template) => template,
         Err(error) => return Ok(Some(not_asked(call, error.to_string()))),
     };
-    let subject =
-        Subject { wiki, view: bench.view, scope, stored: &stored, session: &session, page: &page, may_write: true };
+    let subject = Subject {
+        wiki,
+        view: bench.view,
+        scope,
+        stored: &stored,
+        session: &session,
+        page: &page,
+        ledger: bench.ledger,
+        may_write: bench.may_write,
+    };
     let built = match context::build(&subject, &template, &contract::schema()) {
         Ok(built) => built,
         Err(context::Error::Search(crate::search::Error::Git(error))) => return Err(error.into()),
