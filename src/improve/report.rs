@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::plan::{Gate, Lane};
-use super::run::{Call, Outcome, Run, plural};
+use super::plan::{Consolidation, Gate, Lane, Proactive, Selected, Sync, Triage};
+use super::run::{Call, Outcome, Read, Run, plural};
 use crate::proposal::message::one_line;
 
 /// One line: `review: 1 session, 2 proposals, 1 refused`.
@@ -38,11 +38,14 @@ pub(super) fn summary(run: &Run) -> String {
     format!("{}: {}", lanes(run), parts.join(", "))
 }
 
-/// The lanes that had something to do.
+/// The lanes that had something to do, in the order in which they ran.
 pub(super) fn lanes(run: &Run) -> String {
-    let mut names: Vec<&str> = run.outcomes.iter().map(|outcome| outcome.lane.as_str()).collect();
-    names.sort_unstable_by_key(|name| (*name != "review", *name));
-    names.dedup();
+    let mut names: Vec<&str> = Vec::new();
+    for outcome in &run.outcomes {
+        if !names.contains(&outcome.lane.as_str()) {
+            names.push(&outcome.lane);
+        }
+    }
     if names.is_empty() { "review".to_owned() } else { names.join(", ") }
 }
 
@@ -78,6 +81,7 @@ pub(super) fn report(run: &Run) -> String {
         }
     };
     section("Failed", run.error.iter().map(|error| cell(error)).collect());
+    section("Selected", run.plan.selected.iter().map(selected).collect());
     section(
         "Looked at",
         if run.outcomes.is_empty() {
@@ -111,7 +115,11 @@ pub(super) fn report(run: &Run) -> String {
         "Refused",
         run.refused
             .iter()
-            .map(|refusal| format!("* {} `{}`: {}", refusal.code, cell(&refusal.path), cell(&refusal.reason)))
+            .map(|refusal| {
+                let same = refusal.proposal.as_ref().map(|id| format!(", proposal `{id}`")).unwrap_or_default();
+                let (path, summary) = (cell(&refusal.path), cell(&refusal.summary));
+                format!("* {} `{path}` ({summary}{same}): {}", refusal.code, cell(&refusal.reason))
+            })
             .collect(),
     );
     section(
@@ -120,7 +128,9 @@ pub(super) fn report(run: &Run) -> String {
             .iter()
             .map(|left| {
                 let place = if left.path.is_empty() { String::new() } else { format!(" `{}`:", cell(&left.path)) };
-                format!("* `{}`:{place} {}", cell(&left.session), cell(&left.reason))
+                let evidence =
+                    if left.evidence.is_empty() { String::new() } else { format!(" — \"{}\"", cell(&left.evidence)) };
+                format!("* `{}`:{place} {}{evidence}", cell(&left.session), cell(&left.reason))
             })
             .collect(),
     );
@@ -139,6 +149,7 @@ pub(super) fn report(run: &Run) -> String {
     );
     section("Lanes", run.plan.lanes.iter().map(lane).collect());
     section("Left out", run.plan.gates.iter().map(gate).collect());
+    section("Events", run.events.iter().map(|event| format!("* `{}`", cell(event))).collect());
     let config = config(&run.config);
     section("Settings that differ from the defaults", config);
     text.truncate(text.trim_end().len());
@@ -175,23 +186,11 @@ fn facts(run: &Run) -> Vec<(&'static str, String)> {
                 limit(limits.effective)
             ),
         ),
-        (
-            "triage",
-            format!(
-                "{}, as configured {}, at most {}",
-                plan.triage.effective.as_str(),
-                plan.triage.configured.as_str(),
-                plan.triage.cap
-            ),
-        ),
-        ("consolidation", format!("{} notes: {}", plan.consolidation.pool, plan.consolidation.reason)),
-        (
-            "claims",
-            match (&plan.sync.remote, plan.sync.claims) {
-                (Some(remote), true) => format!("pushed to {remote}"),
-                _ => "in this repository".to_owned(),
-            },
-        ),
+        ("triage", triage(&plan.triage)),
+        ("proactive", proactive(&plan.proactive)),
+        ("consolidation", consolidation(&plan.consolidation)),
+        ("sync", sync(&plan.sync)),
+        ("not sent", run.unsent.clone().unwrap_or_default()),
         ("events", run.events.len().to_string()),
         ("input", if run.input_hash.is_empty() { "none".into() } else { run.input_hash.clone() }),
     ];
@@ -199,32 +198,120 @@ fn facts(run: &Run) -> Vec<(&'static str, String)> {
     facts
 }
 
+fn triage(triage: &Triage) -> String {
+    let why = triage.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
+    let (effective, configured) = (triage.effective.as_str(), triage.configured.as_str());
+    format!("{effective}{why}, as configured {configured}, at most {}", triage.cap)
+}
+
+fn proactive(proactive: &Proactive) -> String {
+    let due = proactive.due.map_or_else(|| "not counted".to_owned(), |due| format!("{due} due"));
+    format!(
+        "{}; pages that nothing asked about for {} days, {due}, at most {}",
+        if proactive.enabled { "on" } else { "off" },
+        proactive.days,
+        proactive.limit
+    )
+}
+
+fn consolidation(plan: &Consolidation) -> String {
+    let changed = plan.delta.map_or_else(|| "changes not counted".to_owned(), |delta| format!("{delta} changed"));
+    format!(
+        "{}: {}; {} notes of at least {}, {changed}, {} chunks",
+        if plan.would_run { "runs" } else { "does not run" },
+        plan.reason,
+        plan.pool,
+        plan.least,
+        plan.chunks
+    )
+}
+
+fn sync(sync: &Sync) -> String {
+    let yes = |yes: bool| if yes { "yes" } else { "no" };
+    let claims = if sync.claims { "pushed there" } else { "in this repository" };
+    let rest = sync.unavailable.as_ref().map(|why| format!("; {why}")).unwrap_or_default();
+    format!(
+        "commit {}, push {}, remote {}, claims {claims}{rest}",
+        yes(sync.commit),
+        yes(sync.push),
+        sync.remote.as_deref().unwrap_or("none")
+    )
+}
+
+fn selected(selected: &Selected) -> String {
+    format!(
+        "* {} `{}` of scope {}: {}, blob `{}`",
+        cell(&selected.lane),
+        cell(selected.subject()),
+        cell(&selected.scope),
+        cell(&selected.reason),
+        cell(&selected.blob)
+    )
+}
+
 fn call(call: &Call) -> String {
     let model = call.model.as_deref().map(|model| format!("/{}", cell(model))).unwrap_or_default();
     let tokens = call.tokens.map(|tokens| format!(", {} + {} tokens", tokens.input, tokens.output)).unwrap_or_default();
     let prompt = call.prompt_sha256.as_deref().map(|hash| format!(", prompt `{}`", cell(hash))).unwrap_or_default();
     let error = call.error.as_deref().map(|error| format!(": {}", cell(error))).unwrap_or_default();
-    format!(
-        "* {} `{}` by {}{model}, {} ms{tokens}{prompt}{error}",
+    let input = format!(", input `{}`", cell(&call.input_sha256));
+    let mut text = format!(
+        "* {} `{}` by {}{model}, {} ms{tokens}{prompt}{input}{error}",
         cell(&call.stage),
         cell(call.subject()),
         cell(&call.provider),
         call.ms
-    )
+    );
+    let said = call.summary.iter().map(|summary| format!("in its words: {}", cell(summary)));
+    let lines = said.chain(call.read.iter().flat_map(read));
+    lines.for_each(|line| text.push_str(&format!("\n  * {line}")));
+    text
+}
+
+/// What a prompt was made from, in lines.
+fn read(read: &Read) -> Vec<String> {
+    let at = |what: &str, id: &Option<String>| {
+        id.as_deref().map(|id| format!(", {what} `{}`", cell(id))).unwrap_or_default()
+    };
+    let mut lines = vec![
+        format!(
+            "made from template {}{}{}",
+            cell(&read.template),
+            at("commit", &read.commit),
+            at("ledger", &read.ledger)
+        ),
+        format!(
+            "shows {} observations ({} left out), {} pages ({} left out), {} of the index ({} left out), {} of what was \
+             turned down ({} left out)",
+            read.observations,
+            read.dropped,
+            read.pages,
+            read.pages_dropped,
+            read.indexed,
+            read.index_left_out,
+            read.rejections.len(),
+            read.rejections_dropped
+        ),
+    ];
+    lines.extend(read.blobs.iter().map(|(source, blob)| format!("read `{}` `{}`", cell(source), cell(blob))));
+    lines.extend(read.rejections.iter().map(|name| format!("turned down: {}", cell(name))));
+    lines
 }
 
 fn lane(lane: &Lane) -> String {
     let model = lane.model.as_deref().map(|model| format!("/{}", cell(model))).unwrap_or_default();
     let state = match (&lane.unavailable, lane.enabled) {
-        (_, false) => "off".to_owned(),
-        (Some(why), true) => format!("does not run: {}", cell(why)),
+        (Some(why), false) => format!("off, by {}{model}; {}", cell(&lane.provider), cell(why)),
+        (None, false) => format!("off, by {}{model}", cell(&lane.provider)),
+        (Some(why), true) => format!("by {}{model}, does not run: {}", cell(&lane.provider), cell(why)),
         (None, true) => format!("by {}{model}", cell(&lane.provider)),
     };
     format!("* {}: {state}", cell(&lane.name))
 }
 
 fn gate(gate: &Gate) -> String {
-    format!("* {} ({}): {}", gate.removed, cell(&gate.name), cell(&gate.reason))
+    let lane = gate.lane.as_deref().map(|lane| format!(" by {}", cell(lane))).unwrap_or_default();
+    format!("* {}{lane} ({}): {}", gate.removed, cell(&gate.name), cell(&gate.reason))
 }
 
 /// `section.key = value`, one line each.
@@ -240,6 +327,7 @@ fn config(config: &Value) -> Vec<String> {
     rows
 }
 
+/// A text of strangers in a row: one line, whole, in which nothing forms a table or markup of its own.
 fn cell(text: &str) -> String {
-    one_line(text, 300).replace('|', "\\|").replace('<', "&lt;").replace('`', "'")
+    one_line(text, usize::MAX).replace('|', "\\|").replace('<', "&lt;").replace('`', "'")
 }
