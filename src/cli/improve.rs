@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use super::error::ErrorObject;
 use super::{Cell, CliError, Context, Exit, Meaning, Result, Table, shown, shown_lines};
 use crate::feedback::spool;
 use crate::improve::plan::PlanError;
@@ -59,8 +60,8 @@ pub struct Args {
     #[arg(long)]
     dry_run: bool,
 
-    /// Print the whole prompt that a model would get about the session, with the schema of its reply; ask nobody,
-    /// write nothing at all
+    /// Print the whole prompt that a model would get about the session or the page, with the schema of its reply; ask
+    /// nobody, write nothing at all
     #[arg(long, conflicts_with_all = ["dry_run", "skip_if_locked"])]
     print_prompt: bool,
 
@@ -157,21 +158,33 @@ pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
         let why = gates.collect::<Vec<_>>().join("; ");
         return Err(CliError::refused("nothing_selected", format!("none of these pages can be looked at: {why}")));
     }
-    if ctx.json {
-        // One object says it all: the run.
-        ctx.print_json("run", &run)?;
-    } else {
+    let judged = judge(&run);
+    if !ctx.json {
         told(ctx, &run)?;
+        return judged.map(|()| Exit::Done);
     }
-    match judge(&run) {
-        Ok(()) => Ok(Exit::Done),
-        // The record is the one object on standard output; why it is no success goes to the other stream.
-        Err(error) if ctx.json => {
+    // One object says it all: the run, and why it is no success.
+    let failure = judged.as_ref().err().map(CliError::object);
+    ctx.print_json("run", &Told { run, failure })?;
+    Ok(judged.map_or_else(
+        |error| {
             ctx.error(&error.message);
-            Ok(error.exit)
-        }
-        Err(error) => Err(error),
-    }
+            error.exit
+        },
+        |()| Exit::Done,
+    ))
+}
+
+/// A run as `--json` prints it.
+#[derive(Debug, serde::Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Told {
+    /// Its record.
+    #[serde(flatten)]
+    run: Run,
+    /// Why the command does not end with success, if so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failure: Option<ErrorObject>,
 }
 
 /// Whether a run did what it was asked; why not.
@@ -248,8 +261,15 @@ pub struct Skipped {
 
 fn print_prompt(ctx: &Context, wiki: &Wiki, request: &Request) -> Result<Exit> {
     let Some(printed) = improve::print::prompt(wiki, request)? else {
-        return Err(CliError::refused("nothing_to_review", "there is no session that no run has looked at")
-            .hint("name one: `git memory improve --print-prompt --session ID`"));
+        let (what, hint) = if request.pages.is_empty() {
+            (
+                "there is no session that no run has looked at",
+                "name one: `git memory improve --print-prompt --session ID`",
+            )
+        } else {
+            ("no lane looks at this page", "`git memory improve --dry-run --page PATH` says why")
+        };
+        return Err(CliError::refused("nothing_to_review", what).hint(hint));
     };
     if ctx.json {
         ctx.print_json("prompt", &printed)?;

@@ -70,7 +70,7 @@ static OURS: LazyLock<Regex> = LazyLock::new(|| {
 static OUR_COMMAND: LazyLock<Regex> = LazyLock::new(|| {
     // A word of a command line, whole with its quotes; `cd`, variables and git's own options may stand before ours.
     let word = r#"(?:"[^"]*"|'[^']*'|[^\s"';&|])+"#;
-    let before = format!(r"(?:cd +{word} *(?:&&|;) *)?(?:env +)?(?:[A-Za-z_]\w*={word}? +)*");
+    let before = format!(r"(?:cd +{word} *(?:&&|;) *)?(?:env +)?(?:[A-Za-z_]\w*=(?:{word})? +)*");
     let options = format!(r"(?: +(?:-[Cc] +{word}|-{word}))*");
     Regex::new(&format!(r"^{before}(?:{word}/)?git(?:-memory|{options} +memory)(?:\s|$)")).expect("a fixed pattern")
 });

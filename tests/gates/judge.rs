@@ -182,3 +182,28 @@ fn words_of_the_judge_are_kept_as_data() {
     assert_eq!(sidecar.matches("\n## Decide").count(), 1, "{sidecar}");
     assert!(!sidecar.contains(secret) && sidecar.len() < 20_000);
 }
+
+#[test]
+fn a_judge_without_budget_passes_nothing_and_ends_the_run_as_budget_exhausted() {
+    let sandbox = judged_by(&prints(&scores([5, 5, 5, 5])), "[model]\ndaily_tokens = 1\n");
+    let (out, _) = sandbox.fails(1, &["improve", "--json"]);
+    let run: Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!((&run["state"], &run["failure"]["code"]), (&"budget_exhausted".into(), &"budget_exhausted".into()));
+    assert_eq!(run["proposals"][0]["outcome"], "staged", "{run}");
+    assert!(the_one(&sandbox)["deferred"].is_string(), "a person decides");
+}
+
+#[test]
+fn the_record_says_what_the_judge_was_shown() {
+    let sandbox = judged_by(&prints(&scores([4, 5, 4, 5])), "");
+    let near = "# OpenSSL on laptops\n\nOPENSSL_DIR is unset there: export OPENSSL_DIR before cargo test.\n";
+    sandbox.write("notes/openssl.md", near);
+    sandbox.commit("A near page");
+    let (tip, blob) = (sandbox.rev("main"), sandbox.rev("main:notes/openssl.md"));
+    let run = improve(&sandbox);
+    let call = run["calls"].as_array().expect("calls").iter().find(|call| call["stage"] == "judge").expect("a call");
+    let read = &call["read"];
+    assert!(read["template"].as_str().is_some_and(|version| version.starts_with("built-in ")), "{call}");
+    assert_eq!((&read["commit"], &read["blobs"]["notes/openssl.md"]), (&tip.into(), &blob.into()), "{call}");
+    assert!(read["ledger"].is_string(), "{call}");
+}

@@ -1,216 +1,15 @@
 //! The review lane with a model, from outside: what goes into the prompt, what comes of a reply, and which calls are never
 //! made. The model is a small program that keeps what it is asked and answers from a file.
 
+#[path = "../common/mod.rs"]
 mod common;
+mod pages;
+mod record;
+mod run_limits;
+mod scene;
 
-use std::path::PathBuf;
-
-use common::Sandbox;
+use scene::{Agent, Person, Said, Scene, codes, gotcha, lesson, nothing, reply};
 use serde_json::{Value, json};
-
-/// A sandbox with a wiki and a model, which counts its calls.
-struct Scene {
-    sandbox: Sandbox,
-}
-
-impl Scene {
-    /// A wiki that was begun before its sessions, with a model that says that there is nothing.
-    fn new() -> Scene {
-        let mut sandbox = Sandbox::new();
-        sandbox.now = Some("2025-01-01T00:00:00Z".into());
-        sandbox.run(&["init", "--no-hooks"]);
-        sandbox.now = Some("2026-04-01T00:00:00Z".into());
-        let scene = Scene { sandbox };
-        let script = format!(
-            "#!/bin/sh\nset -e\ncd '{}'\necho call >> calls\ncat > prompt\nexec cat reply\n",
-            scene.sandbox.root().display()
-        );
-        let program = scene.outside("model.sh");
-        std::fs::write(&program, script).expect("a script");
-        scene.set("model.provider", "command");
-        // Nobody judges here: what is told apart are the review's own calls.
-        scene.set("model.judge.provider", "builtin");
-        scene.sandbox.git(&["config", "--add", "memory.model.command", "sh"]);
-        scene.sandbox.git(&["config", "--add", "memory.model.command", &program.display().to_string()]);
-        scene.replies(&nothing());
-        scene
-    }
-
-    /// A file beside the work tree.
-    fn outside(&self, name: &str) -> PathBuf {
-        self.sandbox.root().join(name)
-    }
-
-    fn set(&self, key: &str, value: &str) {
-        self.sandbox.git(&["config", &camel(key), value]);
-    }
-
-    /// What the model will say.
-    fn replies(&self, reply: &Value) {
-        self.says(&reply.to_string());
-    }
-
-    fn says(&self, text: &str) {
-        std::fs::write(self.outside("reply"), text).expect("a reply");
-    }
-
-    /// How often the model was asked.
-    fn calls(&self) -> usize {
-        std::fs::read_to_string(self.outside("calls")).unwrap_or_default().lines().count()
-    }
-
-    /// What it was asked last: the data block.
-    fn asked(&self) -> Value {
-        let prompt = std::fs::read_to_string(self.outside("prompt")).expect("a prompt");
-        data_of(&prompt)
-    }
-
-    /// Captures a session with these events; returns its id.
-    fn capture(&self, number: u8, events: &[Said<'_>]) -> String {
-        let id = format!("aaaaaaaa-0000-4000-8000-0000000000{number:02}");
-        let file = self.outside(&format!("{id}.jsonl"));
-        std::fs::write(&file, transcript(&id, events)).expect("a transcript");
-        self.sandbox.run(&["capture", &file.display().to_string()]);
-        id
-    }
-
-    /// A wiki page on the branch.
-    fn page(&self, path: &str, text: &str) {
-        self.sandbox.write(path, text);
-        self.sandbox.commit(path);
-    }
-
-    fn improve(&self) -> Value {
-        self.sandbox.json(&["improve"])
-    }
-
-    /// Runs improve, which must end with code 1; returns the record of that run.
-    fn improve_fails(&self) -> (Value, String) {
-        let (run, said) = self.sandbox.fails(1, &["improve", "--json"]);
-        (serde_json::from_str(&run).unwrap_or_else(|error| panic!("{error}: {run}")), said)
-    }
-}
-
-/// `memory.improve.minObservations` for `improve.min_observations`.
-fn camel(key: &str) -> String {
-    let mut out = String::from("memory.");
-    let mut up = false;
-    for c in key.chars() {
-        match c {
-            '_' => up = true,
-            c if up => {
-                out.push(c.to_ascii_uppercase());
-                up = false;
-            }
-            c => out.push(c),
-        }
-    }
-    out
-}
-
-/// The JSON between the marked lines of a prompt.
-fn data_of(prompt: &str) -> Value {
-    let from = prompt.find("\n=== data ").expect("a block of data");
-    let start = from + 1 + prompt[from + 1..].find('\n').expect("a line");
-    let end = prompt.find("\n=== end ").expect("its end");
-    serde_json::from_str(&prompt[start..end]).expect("JSON")
-}
-
-/// One event of a transcript.
-enum Said<'a> {
-    Person(&'a str),
-    Agent(&'a str),
-    /// A command, its output, whether it failed.
-    Ran(&'a str, &'a str, bool),
-    Edited(&'a str),
-}
-use Said::{Agent, Edited, Person, Ran};
-
-/// A Claude transcript with half a minute between its lines.
-fn transcript(id: &str, events: &[Said<'_>]) -> String {
-    let mut lines = Vec::new();
-    let mut line = |kind: &str, role: &str, content: Value| {
-        let n = lines.len();
-        let at = format!("2026-03-01T{:02}:{:02}:{:02}.000Z", 10 + n / 120, n / 2 % 60, n % 2 * 30);
-        lines.push(
-            json!({
-                "parentUuid": null, "isSidechain": false, "userType": "external", "cwd": "/home/dev/proj",
-                "sessionId": id, "version": "2.1.37", "gitBranch": "main", "type": kind,
-                "uuid": format!("{id}-{n}"), "timestamp": at, "message": {"role": role, "content": content}
-            })
-            .to_string(),
-        );
-    };
-    for (n, event) in events.iter().enumerate() {
-        match event {
-            Person(text) => line("user", "user", json!(text)),
-            Agent(text) => line("assistant", "assistant", json!([{"type": "text", "text": text}])),
-            Ran(command, output, failed) => {
-                let call = format!("toolu_{n}");
-                let input = json!({"command": command});
-                let used = json!([{"type": "tool_use", "id": call, "name": "Bash", "input": input}]);
-                line("assistant", "assistant", used);
-                let result =
-                    json!([{"type": "tool_result", "tool_use_id": call, "content": output, "is_error": failed}]);
-                line("user", "user", result);
-            }
-            Edited(path) => {
-                let call = format!("toolu_{n}");
-                let input = json!({"file_path": path, "old_string": "a", "new_string": "b"});
-                let used = json!([{"type": "tool_use", "id": call, "name": "Edit", "input": input}]);
-                line("assistant", "assistant", used);
-                line("user", "user", json!([{"type": "tool_result", "tool_use_id": call, "content": "done"}]));
-            }
-        }
-    }
-    lines.join("\n") + "\n"
-}
-
-/// A session that teaches something: a failure, its cause, its fix, and a rule in a person's words.
-fn lesson() -> Vec<Said<'static>> {
-    vec![
-        Person("The export job fails on my laptop, find out why"),
-        Ran("cargo test -p export", "error: could not connect to redis at 127.0.0.1:6379", true),
-        Agent("Root cause: the export tests expect Redis on port 6380, and nothing listens there."),
-        Edited("/home/dev/proj/crates/export/tests/redis.rs"),
-        Ran("REDIS_PORT=6380 cargo test -p export", "test result: ok. 12 passed", false),
-        Agent("Fixed: start Redis with `docker compose up redis-test` before the export tests."),
-        Person("From now on always run the export tests with just test-export, not with cargo directly."),
-    ]
-}
-
-fn nothing() -> Value {
-    json!({"summary": "Nothing to learn.", "proposals": [], "rejected_candidates": []})
-}
-
-/// A good candidate about [`lesson`], with some fields replaced (null: left out).
-fn gotcha(changes: Value) -> Value {
-    let mut base = json!({
-        "operation": "create", "path": "gotchas/redis-port.md", "kind": "gotcha", "confidence": 0.85,
-        "title": "Export tests need Redis on port 6380",
-        "rationale": "Whoever runs the export tests without it loses time.",
-        "evidence": [{"source": "obs:4", "quote": "the export tests expect Redis on port 6380"}],
-        "body_markdown": "# Export tests need Redis on port 6380\n\nStart it with `docker compose up redis-test`.\n",
-        "edits": []
-    });
-    let (Value::Object(fields), Value::Object(changes)) = (&mut base, changes) else { unreachable!() };
-    for (key, value) in changes {
-        if value.is_null() {
-            fields.remove(&key)
-        } else {
-            fields.insert(key, value)
-        };
-    }
-    base
-}
-
-fn reply(proposals: &[Value]) -> Value {
-    json!({"summary": "A port that tests need.", "proposals": proposals, "rejected_candidates": []})
-}
-
-fn codes(run: &Value) -> Vec<&str> {
-    run["refused"].as_array().expect("a list").iter().map(|refusal| refusal["code"].as_str().expect("a code")).collect()
-}
 
 #[test]
 fn a_models_lesson_becomes_a_proposal_with_its_evidence() {
@@ -245,7 +44,13 @@ fn the_printed_prompt_is_the_one_that_is_sent_and_printing_writes_nothing() {
     let run = scene.improve();
     let call = &run["calls"][0];
     assert_eq!(call["prompt_sha256"], printed["prompt_sha256"]);
-    assert_eq!(call["read"], printed["read"], "it is made from the same");
+    // Between the two the session was claimed, in the ledger.
+    let without_ledger = |read: &Value| {
+        let mut read = read.clone();
+        read["ledger"].take();
+        read
+    };
+    assert_eq!(without_ledger(&call["read"]), without_ledger(&printed["read"]), "it is made from the same");
     assert_eq!(printed["session"].as_str(), Some(id.as_str()));
     // What the program read is what was printed.
     let sent = std::fs::read_to_string(scene.outside("prompt")).expect("a prompt");
@@ -269,7 +74,9 @@ fn the_printed_prompt_is_the_one_that_is_sent_and_printing_writes_nothing() {
 fn no_secret_of_a_page_or_a_session_goes_to_a_model() {
     let scene = Scene::new();
     let secret = format!("ghp_{}", "a1B2".repeat(9));
-    let page = format!("# Export tests and Redis\n\nThe export tests use {secret} for Redis.\n\n## Port\n\n6379\n");
+    let page = format!(
+        "# Export tests and Redis\n\nThe export tests use {secret} for Redis.\n\n## Port\n\n6379\n\n## Of {secret}\n\nx\n"
+    );
     scene.page("gotchas/redis.md", &page);
     let mut events = lesson();
     events.push(Person("the tenant of the export tests is called acme-internal-7, mind that"));
@@ -281,8 +88,11 @@ fn no_secret_of_a_page_or_a_session_goes_to_a_model() {
     assert!(!text.contains(&secret) && !text.contains("acme-internal-7"), "{text}");
     assert!(text.matches("[REDACTED:").count() >= 2, "{text}");
     let page = &asked["pages"][0];
-    assert_eq!((&page["path"], &page["may_be_changed"]), (&json!("gotchas/redis.md"), &json!(false)));
-    assert!(page["sections"].is_null(), "an edit would land what stands in the secret's stead: {page}");
+    assert_eq!((&page["path"], &page["shown_whole"]), (&json!("gotchas/redis.md"), &json!(false)));
+    let changeable: Vec<&Value> =
+        page["sections"].as_array().expect("a list").iter().filter(|s| s["section_sha256"].is_string()).collect();
+    assert_eq!(changeable.len(), 1, "an edit would land what stands in the secret's stead: {page}");
+    assert_eq!(changeable[0]["anchor"], "## Port");
 }
 
 #[test]
@@ -388,131 +198,6 @@ fn short_sessions_are_passed_over_without_a_call_and_do_not_block_the_next() {
 }
 
 #[test]
-fn pages_of_every_kind_are_shown_with_what_edits_need_and_retired_ones_are_not() {
-    let scene = Scene::new();
-    let kinds = ["gotchas", "decisions", "concepts", "procedures", "_rules", "notes"];
-    for folder in kinds {
-        let text = format!("# Redis in {folder}\n\nThe export tests need Redis.\n\n## Port\n\nIt is 6379.\n");
-        scene.page(&format!("{folder}/redis-{}.md", folder.trim_start_matches('_')), &text);
-    }
-    scene.page(
-        "gotchas/gone.md",
-        "---\nstatus: retired\n---\n# Export tests and Redis\n\nThe export tests need Redis.\n",
-    );
-    scene.page("notes/garden.md", "---\ndescription: Where tomatoes grow\n---\n# Garden\n\nTomatoes like the sun.\n");
-    scene.page("_slots/current-focus.md", "# Focus\n\nThe release.\n");
-    scene.capture(1, &lesson());
-    scene.improve();
-    let asked = scene.asked();
-    let pages = asked["pages"].as_array().expect("a list");
-    let paths: Vec<&str> = pages.iter().map(|page| page["path"].as_str().expect("a path")).collect();
-    assert_eq!(paths[0], "_slots/current-focus.md", "who overwrites the slot must know it");
-    assert!(kinds.iter().all(|folder| paths.iter().any(|path| path.starts_with(folder))), "{paths:?}");
-    assert_eq!(paths.last(), Some(&"notes/garden.md"), "the nearest come first: {paths:?}");
-    assert!(pages.len() == 8 && !asked.to_string().contains("gone.md"), "{paths:?}");
-    let index = asked["index"].as_array().expect("a list");
-    assert!(
-        index.contains(&json!({
-            "path": "notes/garden.md", "title": "Garden", "description": "Where tomatoes grow"
-        })),
-        "{index:?}"
-    );
-    // An edit with the section's hash lands; one with another hash, or of a page that was not shown, does not.
-    let page = pages.iter().find(|page| page["path"] == "gotchas/redis-gotchas.md").expect("the page");
-    assert_eq!(page["sections"][0]["anchor"], "## Port");
-    let hash = page["sections"][0]["section_sha256"].clone();
-    let edit = |hash: Value| {
-        gotcha(json!({
-            "operation": "update", "path": "gotchas/redis-gotchas.md", "body_markdown": null,
-            "edits": [{"op": "replace_section", "anchor": "## Port", "section_sha256": hash,
-                "content": "It is 6380 for the tests."}]
-        }))
-    };
-    scene.replies(&reply(&[edit(json!("00")), edit(hash)]));
-    scene.capture(2, &lesson());
-    let run = scene.improve();
-    assert_eq!(codes(&run), ["section_hash_mismatch"], "{run}");
-    let id = run["proposals"][0]["id"].as_str().expect("an id");
-    let diff = scene.sandbox.run(&["proposal", "diff", id]);
-    assert!(diff.contains("-It is 6379.") && diff.contains("+It is 6380 for the tests."), "{diff}");
-}
-
-#[test]
-fn only_pages_that_were_shown_can_be_changed() {
-    let scene = Scene::new();
-    scene.set("improve.max_patchable_pages", "1");
-    scene.page("gotchas/redis.md", "# Redis for the export tests\n\nThe export tests need Redis on a port.\n");
-    scene.page("notes/garden.md", "# Garden\n\nTomatoes like the sun.\n");
-    scene.page("notes/long.md", &format!("# Long\n\n{}\n", "Redis export tests port. ".repeat(400)));
-    scene.capture(1, &lesson());
-    let update = |path: &str, kind: &str| {
-        let edits = json!([{"op": "append", "anchor": "", "section_sha256": null, "content": "More of it."}]);
-        gotcha(json!({"operation": "update", "path": path, "kind": kind, "body_markdown": null, "edits": edits}))
-    };
-    scene.replies(&reply(&[update("notes/garden.md", "note"), update("gotchas/redis.md", "gotcha")]));
-    let run = scene.improve();
-    let shown: Vec<Value> =
-        scene.asked()["pages"].as_array().expect("pages").iter().map(|p| p["path"].clone()).collect();
-    assert_eq!(shown.len(), 1);
-    // Whichever of the two is nearest: the garden is not.
-    assert_eq!(codes(&run)[0], "patch_target_not_in_context", "{run}");
-    // A page that is longer than 8,000 characters is shown cut, and cannot be changed.
-    scene.set("improve.max_patchable_pages", "8");
-    scene.replies(&reply(&[update("notes/long.md", "note")]));
-    scene.capture(2, &lesson());
-    let (run, _) = scene.improve_fails();
-    assert_eq!(codes(&run), ["patch_target_not_in_context"], "{run}");
-    let asked = scene.asked();
-    let long = asked["pages"].as_array().expect("pages").iter().find(|p| p["path"] == "notes/long.md").expect("it");
-    assert_eq!((&long["may_be_changed"], long["sections"].is_null()), (&json!(false), true));
-    assert!(long["body"].as_str().expect("text").chars().count() <= 8_000);
-}
-
-#[test]
-fn a_long_session_and_a_large_wiki_fit_into_the_prompt() {
-    let scene = Scene::new();
-    let filler = "All work and no play makes a long page. ".repeat(12);
-    for n in 0..600 {
-        scene.sandbox.write(&format!("notes/n{n:03}.md"), format!("# Subject {n}\n\n{filler}{n}\n"));
-    }
-    scene.page("gotchas/redis.md", "# Redis for the export tests\n\nThe export tests need Redis on port 6379.\n");
-    let long = "error: \"quoted\"\tand more\n".repeat(300);
-    let mut events = lesson();
-    for _ in 0..150 {
-        events.push(Ran("cargo test -p export", &long, true));
-        events.push(Agent("It failed again, the root cause is not known."));
-    }
-    scene.capture(1, &events);
-    let run = scene.improve();
-    let call = &run["calls"][0];
-    let asked = scene.asked();
-    let printed = |scene: &Scene| {
-        scene.sandbox.json(&["improve", "--print-prompt", "--session", "aaaaaaaa-0000-4000-8000-000000000001"])
-    };
-    assert!(printed(&scene)["tokens"].as_u64().expect("a number") <= 23_000);
-    let observations = asked["observations"].as_array().expect("a list");
-    assert!(observations.len() <= 48 && observations.len() > 5, "{}", observations.len());
-    assert_eq!(call["read"]["observations"].as_u64(), Some(observations.len() as u64));
-    assert_eq!(call["read"]["dropped"].as_u64(), Some(48 - observations.len() as u64));
-    assert_eq!(observations[0]["source"], "obs:1");
-    let texts = observations.iter().map(|o| o["text"].as_str().expect("text").chars().count());
-    assert!(texts.max().is_some_and(|most| most <= 1_500));
-    // The index tells of the nearest first, and how much more there is.
-    assert_eq!(asked["index"][0]["path"], "gotchas/redis.md");
-    let index = asked["index"].as_array().expect("a list").len();
-    let left_out = usize::try_from(asked["index_left_out"].as_u64().expect("a number")).expect("few");
-    assert!(index > 20 && left_out > 400 && index + left_out > 600, "{index} {left_out}");
-    // With less room, less is shown; with none, that is said.
-    scene.set("improve.max_input_tokens", "9000");
-    let less = printed(&scene);
-    assert!(less["tokens"].as_u64().expect("a number") <= 8_000, "{}", less["tokens"]);
-    assert!(less["read"]["dropped"].as_u64() > call["read"]["dropped"].as_u64());
-    scene.set("improve.max_input_tokens", "3000");
-    let (_, said) = scene.sandbox.fails(78, &["improve", "--print-prompt", "--session", "aaaaaaaa"]);
-    assert!(said.contains("improve.max_input_tokens"), "{said}");
-}
-
-#[test]
 fn an_envelope_that_breaks_the_contract_is_refused_whole_and_parks_after_three_attempts() {
     let scene = Scene::new();
     scene.capture(1, &lesson());
@@ -598,7 +283,7 @@ fn a_session_without_a_page_is_reviewed_only_where_that_is_wanted() {
 fn a_person_gets_each_refusal_with_its_code_and_the_good_candidate_between_them() {
     let scene = Scene::new();
     scene.set("wiki.protect", "refuse");
-    scene.page("gotchas/pinned.md", "---\npinned: true\n---\n# Pinned\n\nStays as it is.\n");
+    scene.page("gotchas/pinned.md", "---\npinned: true\n---\n# Pinned\n\nRedis of the export tests stays.\n");
     scene.page(
         "gotchas/known.md",
         "# Known already\n\nThe compose file has the port of Redis, which is not that of the default.\n",

@@ -253,3 +253,40 @@ fn triage_accepts_a_revision_that_a_judge_passed_and_only_with_autonomy() {
         }
     }
 }
+
+#[test]
+fn the_printed_prompt_of_a_page_is_the_one_that_is_sent_and_the_record_says_what_it_was_made_from() {
+    let scene = Scene::new();
+    scene.revise();
+    scene.negative("ports", &[]);
+    let (state, files) = (scene.sandbox.state(), scene.sandbox.git_files());
+    let printed = scene.improve(&["--print-prompt", "--page", "ports", "--lane", "reflect"]);
+    assert_eq!(scene.sandbox.state(), state);
+    assert!(scene.sandbox.git_files() == files, "no object, ref, index or cache file came, went or changed");
+    assert_eq!(scene.calls(), 0);
+    assert_eq!((text(&printed["lane"]), text(&printed["page"])), ("reflect", "concepts/ports.md"));
+    let run = scene.improve(&["--page", "ports", "--lane", "reflect"]);
+    let call = &run["calls"][0];
+    assert_eq!(call["prompt_sha256"], printed["prompt_sha256"]);
+    assert!(scene.prompt(1).contains(text(&printed["user"])));
+    let read = &call["read"];
+    assert!(text(&read["template"]).starts_with("built-in "), "{read}");
+    assert_eq!(text(&read["blobs"]["concepts/ports.md"]), scene.sandbox.rev("HEAD:concepts/ports.md"));
+    assert_eq!(read["blobs"], printed["read"]["blobs"]);
+    assert_eq!(text(&read["commit"]), scene.sandbox.rev("HEAD"));
+    assert!(read["ledger"].is_string(), "{read}");
+    let note = scene.improve(&["--print-prompt", "--page", "clock"]);
+    assert_eq!(text(&note["lane"]), "reflect", "the first of its lanes");
+    assert_eq!(text(&scene.improve(&["--print-prompt", "--page", "clock", "--lane", "distill"])["lane"]), "distill");
+}
+
+#[test]
+fn the_ledger_names_the_lanes_of_a_run_in_the_order_in_which_they_ran() {
+    let scene = Scene::new();
+    scene.revise();
+    scene.replies(&scene.lesson());
+    scene.improve(&["--page", "ports", "--page", "clock"]);
+    let subjects = scene.sandbox.git(&["log", "--format=%s", "refs/memory/log"]);
+    assert!(subjects.lines().any(|line| line.ends_with(" reflect, distill")), "{subjects}");
+    assert!(!subjects.lines().any(|line| line.ends_with(" review")), "{subjects}");
+}

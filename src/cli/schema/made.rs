@@ -43,7 +43,7 @@ const OUTPUTS: &[Row] = &[
     row::<crate::cli::man::Installed>("man-install"),
     row::<crate::cli::model::Report>("model-test"),
     row::<crate::improve::print::Printed>("prompt"),
-    row::<crate::improve::Run>("run"),
+    row::<crate::cli::improve::Told>("run"),
     row::<crate::cli::run::Runs>("runs"),
     row::<crate::cli::proposal::list::Proposals>("proposals"),
     row::<crate::cli::proposal::show::Shown>("proposal"),
