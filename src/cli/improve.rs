@@ -20,6 +20,9 @@ use crate::wiki::Wiki;
 /// review` walks through them. The built-in reviewer needs no model and no key; it proposes standing instructions of
 /// a person, corrections, failures with their stated cause and fix, decisions with their reason, and commands that
 /// were repeated over sessions.
+///
+/// With a model, two more lanes look at pages: `reflect` mends titles and descriptions that feedback called wrong, and
+/// `distill` makes a lesson of a note that was of use. `git memory improve --dry-run` says who would look at what.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Look at this session, again if need be; may be given more than once
@@ -34,13 +37,15 @@ pub struct Args {
     #[arg(long, value_name = "N")]
     max_sessions: Option<usize>,
 
-    /// Which lanes run and how; by default what improve.strategy says
+    /// Which lanes run and how (default, quick, thorough, catchup, reflect-distill …); by default what
+    /// improve.strategy says
     #[arg(long, value_name = "NAME")]
     strategy: Option<String>,
 
     /// What sets this run off; all but `manual` go by the rules for machines that work by themselves
     ///
     /// `schedule` (for cron, timers and CI) does nothing while the last tick is younger than scheduler.interval_secs;
+    /// `post-commit` is what the hook's worker does, without waiting for an interval;
     /// `session-start` completes what dead runs left and keeps memory.md, and reviews nothing.
     #[arg(long, value_name = "TRIGGER", default_value = "manual")]
     trigger: SetOff,
@@ -52,7 +57,7 @@ pub struct Args {
     #[arg(long, value_name = "LANE", value_enum, requires = "page")]
     lane: Option<PageLane>,
 
-    /// Look at this many pages at most in each lane, those that were judged last
+    /// Look at this many pages at most in each lane; those that were judged last come first
     #[arg(long, value_name = "N")]
     max_pages: Option<usize>,
 
@@ -96,9 +101,9 @@ pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
         wiki.scope(Some(scope))?;
     }
     let trigger = args.trigger.trigger();
-    if !trigger.is_asked() && (args.all || !args.session.is_empty()) {
+    if !trigger.is_asked() && (args.all || !args.session.is_empty() || !args.page.is_empty()) {
         let message =
-            format!("--session and --all are for a person's own runs, not for --trigger {}", trigger.as_str());
+            format!("--session, --page and --all are for a person's own runs, not for --trigger {}", trigger.as_str());
         return Err(CliError::refused("not_manual", message).hint("leave --trigger out"));
     }
     let by_name = !args.page.is_empty();
@@ -126,6 +131,7 @@ pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
     }
     if args.dry_run {
         let run = improve::dry_run(&wiki, &request)?;
+        downgraded(ctx, &run);
         if ctx.json {
             ctx.print_json("run", &run)?;
         } else {
@@ -140,13 +146,7 @@ pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
         other => other?,
     };
     super::proposal::materialize(ctx);
-    for down in &run.downgrades {
-        let why = match down.reason.as_str() {
-            "autonomy_gated" => "approval.autonomy is off",
-            _ => "approval.mode is none",
-        };
-        ctx.warn(format!("{} accepts nothing by itself ({}): {why}", down.what, down.reason));
-    }
+    downgraded(ctx, &run);
     if let Some(unsent) = &run.unsent {
         ctx.warn(format!("other clones do not know of this run yet: {unsent}"));
     }
@@ -187,6 +187,20 @@ pub struct Told {
     failure: Option<ErrorObject>,
 }
 
+/// What the strategy asks for and the settings do not let it do.
+fn downgraded(ctx: &Context, run: &Run) {
+    for down in &run.downgrades {
+        let (why, hint) = match down.reason.as_str() {
+            "autonomy_gated" => {
+                ("approval.autonomy is off", "`git config memory.approval.autonomy true` lets it, in this repository")
+            }
+            _ => ("approval.mode is none", "`git config memory.approval.mode gated` lets it, in this repository"),
+        };
+        ctx.warn(format!("{} accepts nothing by itself ({}): {why}", down.what, down.reason));
+        ctx.hint(hint);
+    }
+}
+
 /// Whether a run did what it was asked; why not.
 fn judge(run: &Run) -> Result<()> {
     let hint = format!("`git memory run show {}` says why", run.id);
@@ -201,7 +215,7 @@ fn judge(run: &Run) -> Result<()> {
         let hint = "it is tried again; no attempt is used up";
         return Err(CliError::refused("model_unavailable", message).hint(hint));
     }
-    if !run.refused.is_empty() && run.proposals.is_empty() {
+    if run.lost_all() {
         let message = format!("every candidate was refused ({})", plural(run.refused.len(), "candidate"));
         return Err(CliError::refused("all_refused", message).hint(hint));
     }
@@ -288,9 +302,11 @@ fn plan(ctx: &Context, run: &Run) -> Result<()> {
     let mut out = ctx.paged();
     let plan = &run.plan;
     let counts = &plan.candidates;
+    let pages = plan.selected.iter().filter(|selected| selected.page.is_some()).count();
+    let pages = if pages > 0 { format!(" and {}", plural(pages, "page")) } else { String::new() };
     writeln!(
         out,
-        "{} captured, {} picked, {} would be looked at on {}",
+        "{} captured, {} picked, {}{pages} would be looked at on {}",
         plural(counts.in_scope, "session"),
         counts.selected,
         counts.effective,
@@ -340,6 +356,10 @@ fn plan(ctx: &Context, run: &Run) -> Result<()> {
 }
 
 fn told(ctx: &Context, run: &Run) -> Result<()> {
+    // By the clock a success is no news.
+    if ctx.quiet {
+        return Ok(());
+    }
     let mut out = ctx.out();
     if run.outcomes.is_empty() && run.skipped.is_empty() && run.proposals.is_empty() {
         writeln!(out, "{}", nothing(run))?;
@@ -374,14 +394,17 @@ fn told(ctx: &Context, run: &Run) -> Result<()> {
     }
     for (id, reason) in &run.waiting {
         writeln!(out, "{} waits: {}", ctx.paint(Meaning::Id, &id[..id.len().min(8)]), shown(reason))?;
-        for ended in run.ended(&["done", "skipped"]).filter(|ended| ended.lane != "review") {
-            if let Some(reason) = &ended.reason {
-                let page = ctx.paint(Meaning::Place, shown(&ended.subject));
-                writeln!(out, "{} leaves {page} as it is: {}", ended.lane, shown(reason))?;
-            }
+    }
+    for ended in run.ended(&["done", "skipped"]).filter(|ended| ended.lane != "review") {
+        if let Some(reason) = &ended.reason {
+            let page = ctx.paint(Meaning::Place, shown(&ended.subject));
+            writeln!(out, "{} leaves {page} as it is: {}", ended.lane, shown(reason))?;
         }
     }
     out.finish()?;
+    if run.count(&["accepted"]) > 0 {
+        ctx.hint("`git memory revert <id>` takes back what was accepted by itself");
+    }
     let waiting = run.count(&["staged", "reopened"]);
     if waiting > 0 {
         let they = if waiting == 1 { "it" } else { "them" };
@@ -390,12 +413,14 @@ fn told(ctx: &Context, run: &Run) -> Result<()> {
     Ok(())
 }
 
-/// Why nothing was looked at, as the gates say.
+/// Why nothing was looked at, as the gates say: of sessions only, as each page is left out of most lanes most of the
+/// time.
 fn nothing(run: &Run) -> String {
-    let left_out = run.plan.gates.iter().filter(|gate| gate.name != "seen");
-    let why: Vec<String> = left_out.map(|gate| format!("{} left out, {}", gate.removed, gate.reason)).collect();
+    let gates = run.plan.gates.iter().filter(|gate| gate.lane.is_none() && gate.name != "seen");
+    let why: Vec<String> =
+        gates.map(|gate| format!("{} left out, {}", plural(gate.removed, "session"), gate.reason)).collect();
     if why.is_empty() {
-        return "nothing to review: no session that no run has looked at".to_owned();
+        return "nothing to review: no session that no run has looked at, and no page that is due".to_owned();
     }
     format!("nothing to review: {}", why.join("; "))
 }

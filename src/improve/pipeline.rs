@@ -78,12 +78,13 @@ pub(super) fn lock(wiki: &Wiki) -> Result<Lock, Error> {
 /// When the request or the settings cannot be used, or the repository cannot be read or written.
 pub fn run_locked(wiki: &mut Wiki, request: &Request) -> Result<Run, Error> {
     let strategy = strategy(wiki, request)?;
-    if request.trigger == Trigger::Schedule {
-        tick::note(&wiki.repo.memory_dir());
-    }
     recover::all(wiki)?;
     // Before anything is claimed: a person has to decide first.
     trust::review(&wiki.config.settings)?;
+    author(wiki)?;
+    if request.trigger == Trigger::Schedule {
+        tick::note(&wiki.repo.memory_dir());
+    }
     // What cannot be carried over waits on, and is told of by `status`.
     let _ = spool::flush(&wiki.repo);
     wiki.refresh().map_err(Error::Git)?;
@@ -125,8 +126,8 @@ pub fn run_locked(wiki: &mut Wiki, request: &Request) -> Result<Run, Error> {
     record::record(wiki, &mut run, events, since)?;
     fault::point("improve.after-record");
     journal.end();
-    worked?;
     exchange(wiki, &mut run);
+    worked?;
     Ok(run)
 }
 
@@ -149,13 +150,16 @@ fn is_idle(run: &Run) -> bool {
     run.plan.selected.is_empty() && run.skipped.is_empty()
 }
 
+/// Who a run's proposals are written by.
+fn author(wiki: &Wiki) -> Result<Person, Error> {
+    Person::parse(&wiki.config.settings.improve.proposal_actor)
+        .ok_or_else(|| Error::Settings("improve.proposal_actor is not `Name <address>`".into()))
+}
+
 /// Everything between the claim and the record.
 fn work(wiki: &mut Wiki, run: &mut Run, sessions: &[session::Stored], journal: &Journal) -> Result<(), Error> {
-    let names = Names {
-        author: Person::parse(&wiki.config.settings.improve.proposal_actor)
-            .ok_or_else(|| Error::Settings("improve.proposal_actor is not `Name <address>`".into()))?,
-        operator: run.trigger.is_asked().then(|| wiki.repo.operator()).transpose()?,
-    };
+    let names =
+        Names { author: author(wiki)?, operator: run.trigger.is_asked().then(|| wiki.repo.operator()).transpose()? };
     let models = Models::new(&wiki.config.settings.model, wiki.repo.memory_dir());
     let mut desk = Desk::open(wiki)?;
     let tip = wiki.repo.reference(ledger::REF)?;
@@ -193,17 +197,18 @@ fn work(wiki: &mut Wiki, run: &mut Run, sessions: &[session::Stored], journal: &
     journal.write(run)?;
     approve::keep_marks(&mut desk, wiki, run, &marks)?;
     drop(desk);
-    run.downgrades = triage::downgrades(&run.plan.triage);
     approve::apply_policy(wiki, run, &marks)?;
     triage::accept(wiki, run, &marks)?;
     run.error.clone_from(&spent);
     run.state = match (&spent, run.achieved_nothing()) {
         (Some(_), _) => RunState::BudgetExhausted,
         (None, true) => RunState::Failed,
+        (None, false) if run.lost_all() => RunState::Failed,
         (None, false) => RunState::Committed,
     };
     if run.state == RunState::Failed {
-        run.error = run.outcomes.iter().find_map(|outcome| outcome.reason.clone());
+        let why = run.outcomes.iter().find_map(|outcome| outcome.reason.clone());
+        run.error = if run.lost_all() { Some("every candidate was refused".into()) } else { why };
     }
     Ok(())
 }
@@ -236,12 +241,12 @@ fn skipped(run: &Run, skip: &Skip, sessions: &[session::Stored]) -> Event {
         .with("blob", blob)
 }
 
-/// After an error: what was claimed is let go, so that it does not wait for its lease to end. The one that was being
-/// worked on uses an attempt; the others do not.
+/// After an error: what was claimed is let go, so that it does not wait for its lease to end. What was being worked on
+/// uses an attempt where the error may lie in it; settings, git and the remote are no fault of a session.
 fn let_go(run: &mut Run, error: &Error) -> Vec<Event> {
     let at = match error {
-        Error::Remote(_) => usize::MAX,
-        _ => run.outcomes.len(),
+        Error::Proposal(_) | Error::Plan(_) => run.outcomes.len(),
+        _ => usize::MAX,
     };
     run.outcomes.clear();
     let mut events = Vec::new();

@@ -7,6 +7,7 @@ use super::Error;
 use super::plan::{Plan, Request};
 use super::run::{Run, RunState, folder};
 use super::strategy::Strategy;
+use super::triage;
 use crate::git::{self, Oid};
 use crate::ledger::{self, Append, Event};
 use crate::wiki::Wiki;
@@ -25,6 +26,7 @@ pub(super) fn begin(wiki: &Wiki, request: &Request, strategy: &Strategy, plan: P
         duration_ms: 0,
         state,
         skipped: plan.skipped.clone(),
+        downgrades: triage::downgrades(&plan.triage),
         plan,
         calls: Vec::new(),
         proposals: Vec::new(),
@@ -32,7 +34,6 @@ pub(super) fn begin(wiki: &Wiki, request: &Request, strategy: &Strategy, plan: P
         refused: Vec::new(),
         rejected_candidates: Vec::new(),
         outcomes: Vec::new(),
-        downgrades: Vec::new(),
         events: Vec::new(),
         input_hash: String::new(),
         waiting: Vec::new(),

@@ -345,6 +345,11 @@ impl Run {
         !self.outcomes.is_empty() && self.ended(&["done", "skipped", "gone"]).next().is_none()
     }
 
+    /// Whether there were candidates and none is left.
+    pub fn lost_all(&self) -> bool {
+        !self.refused.is_empty() && self.proposals.is_empty()
+    }
+
     /// One line: `review: 1 session, 2 proposals, 1 refused`.
     pub fn summary(&self) -> String {
         report::summary(self)

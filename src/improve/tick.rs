@@ -18,8 +18,13 @@ pub enum NotDue {
     Disabled,
     /// `scheduler.interval_secs` is 0.
     Never,
-    /// The last one is so many seconds old, which is too young.
-    TooSoon(i64),
+    /// The last one is too young.
+    TooSoon {
+        /// How old it is, in seconds.
+        age: i64,
+        /// How old it must be, in seconds.
+        interval: u64,
+    },
 }
 
 impl NotDue {
@@ -27,7 +32,7 @@ impl NotDue {
     pub fn code(self) -> &'static str {
         match self {
             NotDue::Disabled | NotDue::Never => "disabled",
-            NotDue::TooSoon(_) => "too_soon",
+            NotDue::TooSoon { .. } => "too_soon",
         }
     }
 }
@@ -37,8 +42,10 @@ impl std::fmt::Display for NotDue {
         match self {
             NotDue::Disabled => f.write_str("scheduler.enabled is false"),
             NotDue::Never => f.write_str("scheduler.interval_secs is 0"),
-            NotDue::TooSoon(age) => {
-                write!(f, "the last tick was {age} s ago, and scheduler.interval_secs is longer")
+            NotDue::TooSoon { age, interval } => {
+                let minutes = interval.saturating_sub(age.unsigned_abs()).div_ceil(60);
+                write!(f, "the last tick was {age} s ago, and the next is due ")?;
+                write!(f, "in {minutes} min (scheduler.interval_secs is {interval})")
             }
         }
     }
@@ -60,7 +67,9 @@ pub fn due(scheduler: &Scheduler, memory_dir: &Path) -> Result<(), NotDue> {
     let age = last.map(|last| ledger::now().as_second() - last.as_second());
     match age {
         // One that lies ahead was written by a clock that was wrong.
-        Some(age) if age >= 0 && age.unsigned_abs() < scheduler.interval_secs => Err(NotDue::TooSoon(age)),
+        Some(age) if age >= 0 && age.unsigned_abs() < scheduler.interval_secs => {
+            Err(NotDue::TooSoon { age, interval: scheduler.interval_secs })
+        }
         _ => Ok(()),
     }
 }
@@ -86,13 +95,13 @@ mod tests {
         };
         assert_eq!(due(&scheduler, folder.path()), Ok(()), "there was none");
         last(3_000);
-        assert!(matches!(due(&scheduler, folder.path()), Err(NotDue::TooSoon(3_000..=3_010))));
+        assert!(matches!(due(&scheduler, folder.path()), Err(NotDue::TooSoon { age: 3_000..=3_010, .. })));
         last(3_700);
         assert_eq!(due(&scheduler, folder.path()), Ok(()));
         last(-3_000);
         assert_eq!(due(&scheduler, folder.path()), Ok(()), "a clock was wrong");
         note(folder.path());
-        assert!(matches!(due(&scheduler, folder.path()), Err(NotDue::TooSoon(0..=10))));
+        assert!(matches!(due(&scheduler, folder.path()), Err(NotDue::TooSoon { age: 0..=10, .. })));
         let never = Scheduler { interval_secs: 0, ..scheduler.clone() };
         assert_eq!(due(&never, folder.path()), Err(NotDue::Never));
         assert_eq!(due(&Scheduler { enabled: false, ..scheduler }, folder.path()), Err(NotDue::Disabled));
