@@ -1,7 +1,5 @@
 //! What dead runs left behind: finished where their work is staged, given up where it is not.
 
-use std::collections::BTreeSet;
-
 use super::claim::released;
 use super::journal::{Journal, Left};
 use super::plan::Selected;
@@ -67,7 +65,7 @@ fn one(wiki: &Wiki, journal: Journal, mut run: Run) -> Result<(), Error> {
             let has_ended = |selected: &Selected| match &selected.page {
                 Some(page) => state
                     .looked(page, &selected.lane)
-                    .is_some_and(|looked| looked.leased_until.is_none() && looked.has_seen(&selected.blob)),
+                    .is_some_and(|looked| !looked.claims.contains_key(&run.id) && looked.has_seen(&selected.blob)),
                 None => state
                     .reviews
                     .get(selected.subject())
@@ -111,17 +109,20 @@ fn ended(selected: &Selected, at_work: Option<&str>) -> Outcome {
 /// Lets go what a run claimed whose journal says nothing any more.
 fn let_go(wiki: &Wiki, run: &str) -> Result<(), Error> {
     let state = ledger::load(&wiki.repo, Cache::Use)?;
-    let claimed = state.reviews.iter().filter(|(_, review)| review.claims.contains_key(run));
-    let sessions: BTreeSet<&String> = claimed.map(|(session, _)| session).collect();
-    let release = |session: &&String| {
+    let release = |of: &str, subject: &str, lane: &str| {
         Event::new(EventKind::Released, GLOBAL, AUTO_IMPROVE)
             .run(Some(run))
-            .with("session", session.as_str())
-            .with("lane", "review")
+            .with(of, subject)
+            .with("lane", lane)
             .with("outcome", "unavailable")
             .with("reason", "the journal of its run cannot be read")
     };
-    let events: Vec<Event> = sessions.iter().map(release).collect();
+    let sessions = state.reviews.iter().filter(|(_, review)| review.claims.contains_key(run));
+    let mut events: Vec<Event> = sessions.map(|(session, _)| release("session", session, "review")).collect();
+    for (page, lanes) in &state.pages {
+        let claimed = lanes.iter().filter(|(_, looked)| looked.claims.contains_key(run));
+        events.extend(claimed.map(|(lane, _)| release("page", page, lane)));
+    }
     if events.is_empty() {
         return Ok(());
     }

@@ -58,7 +58,7 @@ pub(super) fn choose(
         selected: Vec::new(),
         skipped: Vec::new(),
     };
-    if !strategy.review.enabled {
+    if !strategy.review.enabled && request.sessions.is_empty() {
         let reason = format!("the strategy {} leaves the review lane out", strategy.name);
         found.gates.extend((!in_scope.is_empty()).then(|| gate("lane_off", in_scope.len(), &reason)));
         return Ok(found);

@@ -20,7 +20,7 @@ pub enum Cache {
 }
 
 /// The shape of the cache file; another number is passed over and rebuilt.
-const SHAPE: u32 = 7;
+const SHAPE: u32 = 8;
 
 #[derive(Serialize, Deserialize)]
 struct Cached {

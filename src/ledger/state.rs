@@ -81,7 +81,10 @@ pub struct Review {
     /// SHA-256 over everything that a model was asked when it last reviewed this: the same is not asked again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<String>,
-    /// Failed reviews of this content.
+    /// The blob of observations that a review failed at last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tried: Option<String>,
+    /// Failed reviews of that blob.
     pub attempts: u32,
     /// Why it was not reviewed.
     pub skipped: Option<String>,
@@ -96,10 +99,15 @@ pub struct Review {
 /// What is known of one lane's looks at one page.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Looked {
-    /// When it was claimed last.
-    pub claimed: Option<Timestamp>,
-    /// Claimed until then.
-    pub leased_until: Option<Timestamp>,
+    /// The claims that nobody has let go, by run: when each began, and until when it keeps others away.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub claims: BTreeMap<String, (Timestamp, Timestamp)>,
+    /// The runs that let it go: a claim of theirs that another clone still brings counts no more.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    let_go: BTreeSet<String>,
+    /// When the newest event about it happened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    last: Option<Timestamp>,
     /// When the last look that came to an end began: what was said later is new to the lane.
     pub at: Option<Timestamp>,
     /// The blob that was looked at then.
@@ -113,6 +121,11 @@ pub struct Looked {
 }
 
 impl Looked {
+    /// Whether a run is at it.
+    pub fn is_claimed(&self, now: Timestamp) -> bool {
+        self.claims.values().any(|(_, until)| *until > now)
+    }
+
     /// Three failures with this content: shown in `status`, not tried again.
     pub fn is_parked(&self, blob: &str) -> bool {
         self.attempts >= MAX_ATTEMPTS && self.tried.as_deref() == Some(blob)
@@ -193,11 +206,10 @@ impl State {
         sorted.sort_unstable_by_key(|event| (event.at, event.id));
         for event in sorted {
             *self.counts.entry(event.kind.as_str().to_owned()).or_default() += 1;
-            if !self.session(&event) {
+            if !self.session(&event) || !self.page(&event) {
                 return false;
             }
             self.refuse(&event);
-            self.page(&event);
             if event.kind == EventKind::Watermark {
                 let at = event.text("at").and_then(|text| text.parse().ok()).unwrap_or(event.at);
                 let mark = self.watermarks.entry(event.scope.clone()).or_insert(at);
@@ -245,20 +257,29 @@ impl State {
         true
     }
 
-    fn page(&mut self, event: &Event) {
+    /// What a lane does to a page. False when it happened before something that is known already.
+    fn page(&mut self, event: &Event) -> bool {
         use EventKind::{Claimed, Released};
         let (Claimed | Released, Some(page), Some(lane)) = (&event.kind, event.text("page"), event.text("lane")) else {
-            return;
+            return true;
         };
         let lanes = self.pages.entry(page.to_owned()).or_default();
         let looked = lanes.entry(lane.to_owned()).or_default();
+        if looked.last > Some(event.at) {
+            return false;
+        }
+        looked.last = Some(event.at);
+        let run = event.run.as_deref().unwrap_or_default();
         let blob = event.text("blob").map(str::to_owned);
         if event.kind == Claimed {
-            looked.claimed = Some(event.at);
-            looked.leased_until = event.text("until").and_then(|text| text.parse().ok());
-            return;
+            let until = event.text("until").and_then(|text| text.parse().ok()).unwrap_or(event.at);
+            if !looked.let_go.contains(run) {
+                looked.claims.insert(run.to_owned(), (event.at, until));
+            }
+            return true;
         }
-        looked.leased_until = None;
+        let begun = looked.claims.remove(run).map(|(begun, _)| begun);
+        looked.let_go.insert(run.to_owned());
         match event.text("outcome") {
             Some("failed") => {
                 looked.attempts = if looked.tried == blob { looked.attempts + 1 } else { 1 };
@@ -267,13 +288,14 @@ impl State {
             Some("unavailable") => {}
             _ => {
                 // What was said while it was at work has not been heard.
-                looked.at = looked.claimed.or(Some(event.at));
+                looked.at = begun.or(Some(event.at));
                 looked.input = event.text("input").map(str::to_owned).or(looked.input.take());
                 looked.seen.clone_from(&blob);
                 looked.tried = blob;
                 looked.attempts = 0;
             }
         }
+        true
     }
 
     /// What happens to a session. False when it happened before something that is known already.
@@ -293,6 +315,10 @@ impl State {
         match event.kind {
             EventKind::Captured => {
                 review.captured = Some(event.at);
+                if review.tried.as_deref() != blob {
+                    // It has grown: what failed was another content.
+                    review.attempts = 0;
+                }
                 if event.data.contains_key("again") {
                     review.again = review.again.max(Some(event.at));
                 }
@@ -314,7 +340,10 @@ impl State {
                 review.claims.remove(run);
                 review.let_go.insert(run.to_owned());
                 match event.text("outcome") {
-                    Some("failed") => review.attempts += 1,
+                    Some("failed") => {
+                        review.attempts = if review.tried.as_deref() == blob { review.attempts + 1 } else { 1 };
+                        review.tried = blob.map(str::to_owned);
+                    }
                     Some("unavailable") => {}
                     _ => {
                         review.seen = blob.map(str::to_owned);

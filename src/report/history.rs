@@ -165,6 +165,7 @@ fn entry(event: Event, known: &BTreeMap<String, Proposal>) -> Option<Entry> {
     let detail = ["reason", "title", "outcome", "behind"]
         .iter()
         .find_map(|key| text(key))
+        .map(|detail| text("what").map(|what| format!("{what}: {detail}")).unwrap_or(detail))
         .or_else(|| proposal.map(|proposal| proposal.title.clone()))
         .filter(|text| !text.is_empty());
     Some(Entry {
@@ -174,7 +175,11 @@ fn entry(event: Event, known: &BTreeMap<String, Proposal>) -> Option<Entry> {
         operator: event.operator.clone().filter(|operator| *operator != event.actor),
         scope: Some(event.scope.clone()),
         proposal: event.proposal.clone(),
-        page: event.page.clone().or_else(|| proposal.and_then(|proposal| proposal.paths.first().cloned())),
+        page: event
+            .page
+            .clone()
+            .or_else(|| text("page"))
+            .or_else(|| proposal.and_then(|proposal| proposal.paths.first().cloned())),
         run: event.run.clone(),
         session: text("session"),
         id: event.id.to_string(),

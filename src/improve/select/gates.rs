@@ -154,7 +154,7 @@ fn by_history(
     named: bool,
 ) -> Option<Out> {
     let looked = material.state.looked(path, lane.as_str());
-    if looked.and_then(|looked| looked.leased_until).is_some_and(|until| until > material.now) {
+    if looked.is_some_and(|looked| looked.is_claimed(material.now)) {
         return Some(Out::Claimed);
     }
     if material.waits(lane, path) {
