@@ -647,6 +647,46 @@ fn three_failed_reviews_park_a_session_and_status_shows_it() {
 }
 
 #[test]
+fn a_parked_session_that_grew_is_reviewed_again() {
+    let sandbox = wiki();
+    answering(&sandbox, "no JSON here");
+    let file = session(&sandbox, 1);
+    sandbox.run(&["capture", &file]);
+    for _ in 1..=3 {
+        tick_fails(&sandbox);
+    }
+    let text = std::fs::read_to_string(&file).expect("the session");
+    let last = text.lines().last().expect("a line").to_owned();
+    let mut more: Value = serde_json::from_str(&last).expect("json");
+    more["uuid"] = "6b1f8a58-0000-4000-8000-0000000000ff".into();
+    more["message"] = serde_json::json!({"role": "user", "content": "One more thing: always run the linter first."});
+    more["type"] = "user".into();
+    std::fs::write(&file, format!("{text}{more}\n")).expect("written");
+    sandbox.run(&["capture", &file]);
+    assert_eq!(sandbox.json(&["status"])["sessions"]["parked"], serde_json::json!([]));
+    let log = model(&sandbox);
+    assert_eq!(selected(&ticked(&sandbox)), [id(1)]);
+    assert_eq!(asked(&log), once([1]));
+}
+
+#[test]
+fn settings_that_cannot_be_used_claim_nothing_and_are_no_tick() {
+    let sandbox = wiki();
+    let log = model(&sandbox);
+    sandbox.run(&["capture", &session(&sandbox, 1)]);
+    sandbox.git(&["config", "memory.improve.proposalActor", "nonsense"]);
+    for _ in 0..4 {
+        let output = tick(&sandbox);
+        assert_eq!(output.status.code(), Some(78), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(!sandbox.path(".git/memory/last-tick").exists());
+    }
+    assert!(!events(&sandbox).iter().any(|event| event["kind"] == "claimed"));
+    sandbox.git(&["config", "--unset", "memory.improve.proposalActor"]);
+    assert_eq!(selected(&ticked(&sandbox)), [id(1)]);
+    assert_eq!(asked(&log), once([1]));
+}
+
+#[test]
 fn a_model_that_cannot_be_reached_uses_no_attempt() {
     let sandbox = wiki();
     user_config(&sandbox, "[model]\nprovider = \"command\"\ncommand = [\"/nowhere/model\"]\n");

@@ -420,10 +420,10 @@ mod tests {
         };
         let mut state = State::default();
         assert!(state.add(vec![event(EventKind::Claimed, 1)]));
-        assert_eq!(state.looked("a.md", "reflect").and_then(|looked| looked.leased_until), Some(at(600)));
+        assert!(state.looked("a.md", "reflect").is_some_and(|looked| looked.is_claimed(at(599))));
         assert!(state.add(vec![event(EventKind::Released, 9)]));
         let looked = state.looked("a.md", "reflect").expect("it was looked at");
-        assert_eq!((looked.at, looked.leased_until), (Some(at(1)), None));
+        assert_eq!((looked.at, looked.is_claimed(at(10))), (Some(at(1)), false));
         assert!(looked.has_seen("1") && looked.input.as_deref() == Some("x"));
     }
 
@@ -486,7 +486,65 @@ mod tests {
         assert!(!state.add(vec![about_a_session(EventKind::Claimed, 2, "A")]));
     }
 
+    #[test]
+    fn a_session_that_grew_is_not_parked_for_what_it_was() {
+        let mut parked = about_a_session(EventKind::Released, 1, "A").with("outcome", "failed");
+        let mut state = State::default();
+        for number in 1..=3 {
+            parked.id = ulid::Ulid::from(u128::from(number as u64));
+            assert!(state.add(vec![parked.clone()]));
+        }
+        assert!(state.reviews["s1"].is_parked());
+        let captured = |number, blob: &str| about_a_session(EventKind::Captured, number, "C").with("blob", blob);
+        assert!(state.add(vec![captured(4, "b1")]));
+        assert!(state.reviews["s1"].is_parked(), "the same again");
+        assert!(state.add(vec![captured(5, "b2")]));
+        assert!(!state.reviews["s1"].is_parked());
+    }
+
+    fn about_a_page(kind: EventKind, number: u64, run: &str, outcome: &str) -> Event {
+        let mut event = about_a_session(kind, number, run).with("page", "a.md").with("lane", "reflect");
+        event.data.remove("session");
+        event.with("outcome", outcome)
+    }
+
+    #[test]
+    fn a_claim_of_a_page_stands_until_its_own_run_lets_it_go() {
+        let at = |second| Timestamp::from_second(second).unwrap_or_default();
+        let mut state = folded(&[
+            about_a_page(EventKind::Claimed, 1, "A", ""),
+            about_a_page(EventKind::Claimed, 2, "B", ""),
+            about_a_page(EventKind::Released, 3, "A", "done"),
+        ]);
+        let looked = |state: &State| state.looked("a.md", "reflect").cloned().unwrap_or_default();
+        assert!(looked(&state).is_claimed(at(10)), "B is still at it");
+        assert!(state.add(vec![about_a_page(EventKind::Released, 4, "B", "done")]));
+        assert!(!looked(&state).is_claimed(at(10)));
+        assert_eq!(looked(&state).at, Some(at(2)), "what was said while B was at it is new");
+    }
+
     proptest! {
+        /// It does not matter in which order the ledgers of two clones come: what lanes did to a page is the same.
+        #[test]
+        fn what_lanes_did_to_pages_is_the_same_in_any_order(
+            parts in prop::collection::vec((any::<bool>(), 0usize..3, 0usize..4), 1..10),
+            cut in 0usize..10,
+        ) {
+            use EventKind::{Claimed, Released};
+            let events: Vec<Event> = parts.iter().zip(1..).map(|((claims, run, outcome), number)| {
+                let kind = if *claims { Claimed } else { Released };
+                let outcome = ["done", "failed", "unavailable", "skipped"][*outcome];
+                about_a_page(kind, number, ["A", "B", "C"][*run], outcome)
+            }).collect();
+            let whole = folded(&events);
+            let (first, second) = events.split_at(cut.min(events.len()));
+            let mut state = folded(second);
+            if !state.add(first.to_vec()) {
+                state = folded(&events);
+            }
+            prop_assert_eq!(state.pages, whole.pages);
+        }
+
         /// Whatever comes in whatever pieces: when adding says that it worked, it is what folding all at once gives.
         #[test]
         fn adding_in_pieces_is_folding_at_once(

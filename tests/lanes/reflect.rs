@@ -64,6 +64,17 @@ fn a_cosmetic_change_and_an_empty_one_mint_nothing() {
 }
 
 #[test]
+fn a_person_hears_once_what_a_lane_leaves_as_it_is() {
+    let scene = Scene::new();
+    scene.negative("ports", &[]);
+    let said = scene.sandbox.run(&["improve", "--page", "ports", "--lane", "reflect"]);
+    assert_eq!(said.matches("reflect leaves concepts/ports.md as it is: nothing to revise").count(), 1, "{said}");
+    let said = scene.sandbox.run(&["improve", "--page", "clock", "--lane", "distill"]);
+    assert_eq!(said.matches("distill leaves notes/clock.md as it is: nothing reusable: a status").count(), 1, "{said}");
+    assert_eq!(scene.sandbox.run(&["-q", "improve", "--page", "ports", "--lane", "reflect"]), "");
+}
+
+#[test]
 fn a_malformed_reply_is_mended_once() {
     for malformed in [
         "I think the page is fine.".to_owned(),
