@@ -19,7 +19,7 @@ use crate::model::Models;
 use crate::proposal::context::Desktop;
 use crate::proposal::desk::{self, Desk, Hand};
 use crate::proposal::stage::{self, AUTO_IMPROVE, Draft, Staging};
-use crate::proposal::{policy, reject};
+use crate::proposal::{policy, reject, release};
 use crate::session;
 use crate::wiki::Wiki;
 
@@ -166,7 +166,7 @@ fn work(wiki: &mut Wiki, run: &mut Run, sessions: &[session::Stored], journal: &
     let state = ledger::load(&wiki.repo, Cache::Use)?;
     let mut worked = Worked {
         desktop: Desktop::load(wiki, &desk.view)?,
-        drafts: stage::released(&desk, wiki)?,
+        drafts: release::released(&desk, wiki)?,
         events: Vec::new(),
         marks: BTreeMap::new(),
         spent: None,

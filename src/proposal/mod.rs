@@ -23,6 +23,8 @@ pub mod policy;
 pub mod propose;
 mod recheck;
 pub mod reject;
+pub mod release;
+mod replay;
 pub mod revert;
 pub mod row;
 pub mod sidecar;

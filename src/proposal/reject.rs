@@ -2,16 +2,16 @@
 
 use bstr::ByteSlice;
 
-use super::accept::by_section;
 use super::desk::{self, Desk, Hand};
 use super::error::{Refused, Result};
 use super::message::{self, Facts};
+use super::replay::{Replayed, replay};
 use super::sidecar::{folder, recorded_changes};
 use super::view::PENDING;
 use super::{Item, Sidecar, check, recheck, stage};
-use crate::git::{Batch, MergeOutcome, NewCommit, Oid, Person, RefEdit, fault, merge};
+use crate::git::{Batch, NewCommit, Oid, Person, RefEdit, fault};
 use crate::ledger::{self, Append, EventKind, Status};
-use crate::wiki::Wiki;
+use crate::wiki::{Edit, Wiki};
 
 /// Turns proposals down. `merit` is false for a procedural closing, which the memory of rejections leaves out. What
 /// people had made of an edited proposal is kept in the ledger.
@@ -96,7 +96,8 @@ pub fn reopen(desk: &Desk, wiki: &Wiki, id: &str, hand: &Hand) -> Result<Item> {
         check::place(&wiki.repo, on, wiki.full_path(path).as_ref())??;
     }
     let mut batch = Batch::new(&wiki.repo);
-    let tree = replay(&mut batch, wiki, &item, on)?;
+    let edits = sidecar.as_ref().map(|sidecar| sidecar.edits.as_slice()).unwrap_or_default();
+    let tree = again(&mut batch, wiki, &item, edits, on)?;
     let facts = Facts::of(&item.proposal);
     let (rationale, evidence) = sidecar.map(|sidecar| (sidecar.rationale, sidecar.evidence)).unwrap_or_default();
     let tip = batch.commit(&NewCommit {
@@ -122,44 +123,21 @@ pub fn reopen(desk: &Desk, wiki: &Wiki, id: &str, hand: &Hand) -> Result<Item> {
     Ok(item)
 }
 
-/// The tree of today's branch with the recorded change merged in.
-fn replay(batch: &mut Batch, wiki: &Wiki, item: &Item, on: Oid) -> Result<Oid> {
+/// The tree of today's branch with the recorded change made on it.
+fn again(batch: &mut Batch, wiki: &Wiki, item: &Item, edits: &[Edit], on: Oid) -> Result<Oid> {
     let changes = recorded_changes(&wiki.repo, item.id(), &item.proposal.paths)?;
-    let before: Vec<_> =
-        changes.iter().map(|change| super::PageChange { after: change.before.clone(), ..change.clone() }).collect();
-    let ours = batch.repo().commit(on)?.tree;
-    let base = stage::change_tree(batch, wiki, on, &before)?;
-    let theirs = stage::change_tree(batch, wiki, on, &changes)?;
-    if theirs == ours {
-        return Err(Refused::new("no_change", format!("the wiki already says what {} proposes", item.id())).into());
-    }
-    match merge(batch, base, ours, theirs)? {
-        MergeOutcome::Clean(tree) => Ok(tree),
-        MergeOutcome::Conflicts(conflicts) => {
-            let files: Vec<String> =
-                conflicts.iter().map(|conflict| conflict.path.to_str_lossy().into_owned()).collect();
-            let mended = if conflicts.iter().all(|conflict| conflict.text_only) {
-                by_section(batch, wiki, base, ours, theirs, &files)?
-            } else {
-                None
-            };
-            match mended {
-                Some(pages) => {
-                    let mut all = changes;
-                    all.retain(|change| !pages.iter().any(|page| page.path == change.path));
-                    all.extend(pages);
-                    stage::change_tree(batch, wiki, on, &all)
-                }
-                None => Err(Refused::new(
-                    "conflict",
-                    format!("{} changed since proposal {} was made", files.join(", "), item.id()),
-                )
+    match replay(batch, wiki, &changes, edits, on)? {
+        Replayed::Pages(pages) => stage::change_tree(batch, wiki, on, &pages),
+        Replayed::NoChange => {
+            Err(Refused::new("no_change", format!("the wiki already says what {} proposes", item.id())).into())
+        }
+        Replayed::Conflict { files, .. } => {
+            Err(Refused::new("conflict", format!("{} changed since proposal {} was made", files.join(", "), item.id()))
                 .hint(format!(
                     "`git memory proposal show {}` has the text; propose it anew with `git memory proposal propose`",
                     item.id()
                 ))
-                .into()),
-            }
+                .into())
         }
     }
 }

@@ -188,6 +188,7 @@ fn propose(
         deferred: Some("a revert that conflicts".into()),
         id: id.clone(),
         changes,
+        stale: None,
     };
     let outcomes = stage::stage(desk, wiki, &[draft], Append::new(format!("memory: propose to revert {}", item.id())))?;
     match outcomes.into_iter().next() {

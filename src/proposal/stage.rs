@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::desk::Desk;
 use super::error::Result;
 use super::message::{self, Facts};
-use super::sidecar::{folder, recorded_changes};
+use super::sidecar::folder;
 use super::validate::Valid;
 use super::view::PENDING;
 use super::{Evidence, Item, Operation, PageChange, ProposalId, Sidecar};
@@ -59,6 +59,17 @@ pub struct Draft {
     pub id: ProposalId,
     /// The pages, before and after.
     pub changes: Vec<PageChange>,
+    /// For one that does not fit today's branch: where it stands instead.
+    pub stale: Option<Stale>,
+}
+
+/// An earlier commit that a draft was made on, and stays on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stale {
+    /// The commit.
+    pub base: Oid,
+    /// What conflicts with it on today's branch: why, and in which files.
+    pub conflict: Option<(String, Vec<String>)>,
 }
 
 impl Draft {
@@ -94,6 +105,7 @@ impl Draft {
                 .into_iter()
                 .map(|(path, written)| PageChange { path, before: written.before, after: written.after })
                 .collect(),
+            stale: None,
         }
     }
 }
@@ -118,7 +130,7 @@ pub enum Staging {
 
 /// Stages drafts in the order given. `more` (the run's own events and files) lands in the same commit of the ledger.
 pub fn stage(desk: &mut Desk, wiki: &Wiki, drafts: &[Draft], mut more: Append) -> Result<Vec<(ProposalId, Staging)>> {
-    let base = Desk::tip(wiki)?;
+    let tip = Desk::tip(wiki)?;
     let mut batch = Batch::new(&wiki.repo);
     let mut refs = Vec::new();
     let mut outcomes = Vec::new();
@@ -131,6 +143,7 @@ pub fn stage(desk: &mut Desk, wiki: &Wiki, drafts: &[Draft], mut more: Append) -
     let mut fresh = HashSet::new();
     for draft in drafts {
         let id = draft.id.as_str();
+        let base = draft.stale.as_ref().map_or(tip, |stale| stale.base);
         let operator = draft.operator.as_ref().map(Person::to_string);
         let new = |kind| {
             Event::new(kind, &draft.scope, &draft.actor)
@@ -139,7 +152,7 @@ pub fn stage(desk: &mut Desk, wiki: &Wiki, drafts: &[Draft], mut more: Append) -
                 .operator(operator.as_deref())
         };
         if let Some(item) = desk.view.items.iter().find(|item| item.id() == id) {
-            let lost = item.status == Status::Accepted && !holds(wiki, base, &draft.changes)?;
+            let lost = item.status == Status::Accepted && !holds(wiki, tip, &draft.changes)?;
             let procedural =
                 item.status == Status::Expired || (item.status == Status::Rejected && !item.proposal.merit);
             more.events.push(
@@ -180,8 +193,13 @@ pub fn stage(desk: &mut Desk, wiki: &Wiki, drafts: &[Draft], mut more: Append) -
         let change = change_commit(&mut batch, wiki, base, draft)?;
         refs.push(RefEdit { name: format!("{PENDING}{id}"), old: None, new: Some(change) });
         more.files.extend(files(wiki, base, draft)?);
+        let staged = new(EventKind::Staged);
+        if let Some((reason, files)) = draft.stale.as_ref().and_then(|stale| stale.conflict.clone()) {
+            let conflicted = new(EventKind::Conflicted).after(Some(staged.id));
+            more.events.push(conflicted.with("reason", reason).with("files", files));
+        }
         more.events.push(
-            new(EventKind::Staged)
+            staged
                 .page(&draft.changes.first().map(|change| change.path.clone()).unwrap_or_default())
                 .with("lane", draft.lane.as_str())
                 .with("kind", draft.kind.as_str())
@@ -207,49 +225,6 @@ pub fn stage(desk: &mut Desk, wiki: &Wiki, drafts: &[Draft], mut more: Append) -
     ledger::append(&wiki.repo, &more, &refs)?;
     crate::git::fault::point("stage.after-ledger");
     Ok(outcomes)
-}
-
-/// The drafts that were held back behind a proposal that has been decided since.
-pub fn released(desk: &Desk, wiki: &Wiki) -> Result<Vec<Draft>> {
-    let mut drafts = Vec::new();
-    for (id, behind) in &desk.view.state.held {
-        let waits = desk.view.items.iter().any(|item| item.id() == behind && item.status.is_open());
-        if waits {
-            continue;
-        }
-        let Ok(Some(sidecar)) = Sidecar::load(&wiki.repo, id) else { continue };
-        let Ok(id) = id.parse::<ProposalId>() else { continue };
-        let changes = recorded_changes(&wiki.repo, id.as_str(), &sidecar.paths)?;
-        let author = if sidecar.actor == AUTO_IMPROVE {
-            Person::parse(&wiki.config.settings.improve.proposal_actor)
-        } else {
-            Person::parse(&sidecar.actor)
-        };
-        let Some(author) = author else { continue };
-        drafts.push(Draft {
-            scope: sidecar.scope,
-            lane: sidecar.lane,
-            operation: sidecar.operation,
-            kind: sidecar.kind,
-            title: sidecar.title,
-            confidence: sidecar.confidence,
-            rationale: sidecar.rationale,
-            author,
-            actor: sidecar.actor,
-            operator: sidecar.operator.as_deref().and_then(Person::parse),
-            session: sidecar.session,
-            model: sidecar.model,
-            run: sidecar.run,
-            evidence: sidecar.evidence,
-            edits: sidecar.edits,
-            notes: sidecar.notes,
-            gates: sidecar.gates,
-            deferred: sidecar.deferred,
-            id,
-            changes,
-        });
-    }
-    Ok(drafts)
 }
 
 /// Why a person decides on a lesson that was accepted before.

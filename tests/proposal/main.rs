@@ -4,6 +4,7 @@
 mod common;
 
 mod commands;
+mod held;
 mod landing;
 #[cfg(unix)]
 mod terminal;
