@@ -75,15 +75,23 @@ pub enum EditFault {
     /// The text leaves a fence or a comment open and so swallows a heading below it.
     #[error("the text would swallow the heading `{0}` below it: close its code fence or comment")]
     SwallowsHeading(String),
+    /// The text leaves a fence, a comment or HTML open.
+    #[error("the text ends inside a code fence, a comment or HTML")]
+    LeavesOpen,
+    /// The page ends inside a fence, a comment or HTML that nobody closed.
+    #[error("the page ends inside a code fence, a comment or HTML: what is put there would be part of it")]
+    InsideOpen,
     /// The page would be the same.
     #[error("the page already reads like that")]
     NoChange,
 }
 
-/// Applies the edits one after the other. Fence-aware, CRLF-safe, keeps BOM and a missing final newline.
+/// Applies the edits one after the other, those that replace a section first: they were made for the page as it was read.
+/// Fence-aware, CRLF-safe, keeps BOM and a missing final newline.
 pub fn apply(page: &[u8], edits: &[Edit]) -> Result<Vec<u8>, EditFault> {
     let mut new = page.to_vec();
-    for edit in edits {
+    let (first, then): (Vec<_>, Vec<_>) = edits.iter().partition(|edit| edit.op == EditOp::ReplaceSection);
+    for edit in first.into_iter().chain(then) {
         new = apply_one(&new, edit)?;
     }
     if new == page { Err(EditFault::NoChange) } else { Ok(new) }
@@ -123,12 +131,12 @@ fn plan(page: &[u8], edit: &Edit) -> Result<Splice, EditFault> {
     match edit.op {
         EditOp::Append => {
             content.only_below(target.level, None)?;
-            Ok(insertion(page, target.range.clone(), &content))
+            insertion(page, target.range.clone(), &content)
         }
         EditOp::AddSection => {
             content.one_section(target.level)?;
             refuse_duplicates(&sections, &content, target.level)?;
-            Ok(insertion(page, target.range.clone(), &content))
+            insertion(page, target.range.clone(), &content)
         }
         EditOp::ReplaceSection => {
             if edit.section_sha256.as_deref().is_none_or(|hash| !hash.eq_ignore_ascii_case(&target.sha256)) {
@@ -198,6 +206,9 @@ impl Content {
         if headings.iter().any(|heading| heading.level == 1) {
             return Err(EditFault::ExtraH1);
         }
+        if leaves_open(&text) {
+            return Err(EditFault::LeavesOpen);
+        }
         Ok(Content { text, headings })
     }
 
@@ -249,14 +260,14 @@ fn at_the_end(page: &[u8], op: EditOp, content: &Content) -> Result<Splice, Edit
         }
     }
     refuse_duplicates(&sections, content, 2)?;
-    Ok(insertion(page, frontmatter::body_start(page)..page.len(), content))
+    insertion(page, frontmatter::body_start(page)..page.len(), content)
 }
 
 /// Refuses a heading of this level that the page has already: nobody could name either of them any more.
 fn refuse_duplicates(sections: &[Section], content: &Content, level: u8) -> Result<(), EditFault> {
     for heading in content.headings.iter().filter(|heading| heading.level == level) {
-        let title = fold_space(&heading.title);
-        if sections.iter().any(|s| s.level == level && fold_space(&s.title) == title) {
+        let title = fold_space(&heading.title).to_lowercase();
+        if sections.iter().any(|s| s.level == level && fold_space(&s.title).to_lowercase() == title) {
             return Err(EditFault::DuplicateAnchor(shown(heading)));
         }
     }
@@ -265,7 +276,11 @@ fn refuse_duplicates(sections: &[Section], content: &Content, level: u8) -> Resu
 
 /// The text put behind the last line of a part of the page, an empty line before it; the empty lines that were there
 /// stay below it.
-fn insertion(page: &[u8], part: Range<usize>, content: &Content) -> Splice {
+fn insertion(page: &[u8], part: Range<usize>, content: &Content) -> Result<Splice, EditFault> {
+    // Where a heading follows, it is a heading: nothing is open there.
+    if part.end == page.len() && leaves_open(&section::same_length_text(&page[frontmatter::body_start(page)..])) {
+        return Err(EditFault::InsideOpen);
+    }
     let eol = Eol::of(page).as_str();
     let at = section::text_end(page, part.start, part.end);
     let before = &page[part.start..at];
@@ -285,7 +300,14 @@ fn insertion(page: &[u8], part: Range<usize>, content: &Content) -> Splice {
     if page.get(at..).is_some_and(|rest| lines(rest, 0).next().is_some_and(|line| !is_blank(&rest[line.text]))) {
         text.push_str(eol);
     }
-    Splice { range: at..at, text }
+    Ok(Splice { range: at..at, text })
+}
+
+/// Whether a text without frontmatter ends inside a code fence, a comment or HTML: a heading put below it would be none.
+pub fn leaves_open(text: &str) -> bool {
+    let probe = format!("\n{text}\n\n");
+    let at = probe.len();
+    !section::headings(format!("{probe}# x\n").as_bytes()).iter().any(|heading| heading.range.start == at)
 }
 
 /// Whether the text goes on with the list that the part ends with.

@@ -336,6 +336,8 @@ fn fault_of(fault: EditFault) -> Fault {
         EditFault::TextRepeated(_) => (ReasonCode::DuplicateAnchor, "give more of what stands around it"),
         EditFault::SectionHashMismatch(_) => (ReasonCode::SectionHashMismatch, "read the page again"),
         EditFault::HeadingLevelMismatch(_) => (ReasonCode::HeadingLevelMismatch, "give it the level of its anchor"),
+        EditFault::LeavesOpen => (ReasonCode::TruncationMarker, "close it, or send the rest"),
+        EditFault::InsideOpen => (ReasonCode::AnchorNotFound, "send an edit for a section above it"),
         EditFault::SwallowsHeading(_) => (ReasonCode::HeadingLevelMismatch, "nothing below an edit may change"),
         EditFault::ExtraH1 => (ReasonCode::ExtraH1, "use `##` for sections, and `set_field` for the title"),
         EditFault::Frontmatter(_) => (ReasonCode::AnchorNotFound, "edit the body, or mend the frontmatter by hand"),

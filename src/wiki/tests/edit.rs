@@ -78,6 +78,7 @@ fn each_refusal_has_its_own_reason() {
     assert_eq!(fault(twice, edit(Append, "## A", "x")), EditFault::DuplicateAnchor("## A".into()));
     assert_eq!(fault(PAGE, edit(AddSection, "## Fix", "## Why\n\nx")), EditFault::DuplicateAnchor("## Why".into()));
     assert_eq!(fault(PAGE, edit(Append, "", "## Why\n\nx")), EditFault::DuplicateAnchor("## Why".into()));
+    assert_eq!(fault(PAGE, edit(AddSection, "## Fix", "## WHY\n\nx")), EditFault::DuplicateAnchor("## WHY".into()));
     assert_eq!(
         fault(PAGE, edit(AddSection, "## Fix", "### New\n\nx")),
         EditFault::HeadingLevelMismatch("### New".into())
@@ -108,10 +109,26 @@ fn an_h1_is_neither_touched_nor_added() {
 }
 
 #[test]
-fn a_text_that_leaves_a_fence_open_is_refused() {
+fn a_text_that_leaves_a_fence_open_is_refused_and_so_is_one_put_inside_an_open_fence() {
     for content in ["```sh\nx", "<!-- x"] {
-        assert_eq!(fault(PAGE, edit(EditOp::Append, "## Fix", content)), EditFault::SwallowsHeading("## Why".into()));
+        for anchor in ["## Fix", ""] {
+            assert_eq!(fault(PAGE, edit(EditOp::Append, anchor, content)), EditFault::LeavesOpen);
+        }
+        let open = format!("{PAGE}\n{content}\n");
+        assert_eq!(fault(&open, edit(EditOp::Append, "## Why", "x")), EditFault::InsideOpen);
+        assert!(apply(open.as_bytes(), &[edit(EditOp::Append, "## Fix", "x")]).is_ok(), "nothing is open there");
     }
+}
+
+#[test]
+fn a_section_is_replaced_before_anything_is_added_to_it() {
+    let (add, other) = (edit(EditOp::Append, "## Why", "added"), replace(PAGE.as_bytes(), "## Why", "new"));
+    let expected = PAGE.replace("text\n", "new\n\nadded\n");
+    for edits in [[add.clone(), other.clone()], [other.clone(), add]] {
+        assert_eq!(apply(PAGE.as_bytes(), &edits).unwrap(), expected.as_bytes());
+    }
+    let twice = apply(PAGE.as_bytes(), &[other.clone(), other]);
+    assert_eq!(twice, Err(EditFault::SectionHashMismatch("## Why".into())));
 }
 
 #[test]
