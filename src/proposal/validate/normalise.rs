@@ -18,10 +18,9 @@ pub fn normalise(raw: &Value, context: &Context<'_>) -> Result<Candidate, Refusa
             .refuse(ReasonCode::UnsupportedOperation, "the candidate is no JSON object; send one for each proposal"));
     };
     let body_markdown = text(fields, &["body_markdown", "body", "content", "markdown"]).map(str::to_owned);
-    let body_markdown = body_markdown.filter(|body| !body.trim().is_empty());
     let mut draft = Draft {
         operation: text(fields, &["operation", "op", "action"]).unwrap_or_default().to_owned(),
-        path: path_of(text(fields, &["path", "target", "page", "file"]).unwrap_or_default()),
+        path: path_of(text(fields, &["path", "target", "page", "file"]).unwrap_or_default(), context),
         title: fold_space(text(fields, &["title"]).unwrap_or_default()),
     };
     let kind = kind_of(fields, &draft, context)?;
@@ -69,9 +68,14 @@ fn shown(word: &str) -> &str {
     }
 }
 
-/// The first of these fields that holds a text.
+/// The first of these fields that holds a text that says something.
 fn text<'v>(fields: &'v Map<String, Value>, names: &[&str]) -> Option<&'v str> {
-    names.iter().find_map(|name| fields.get(*name)?.as_str())
+    names.iter().find_map(|name| fields.get(*name)?.as_str().filter(|text| !text.trim().is_empty()))
+}
+
+/// A name without what models put around names.
+fn bare(name: &str) -> &str {
+    name.trim().trim_matches(['`', '"', '\'']).trim()
 }
 
 /// Lower case, with `_` between words.
@@ -79,8 +83,13 @@ fn word(text: &str) -> String {
     text.trim().to_ascii_lowercase().replace(['-', ' '], "_")
 }
 
-fn path_of(text: &str) -> String {
-    let path = text.trim().trim_matches('`').trim_start_matches("./");
+fn path_of(text: &str, context: &Context<'_>) -> String {
+    let path = bare(text).trim_start_matches("./");
+    // As the prompt's own examples of evidence have it.
+    let inside = path
+        .strip_prefix("pages/")
+        .filter(|inside| context.layout.kind_of(path).is_none() && context.layout.kind_of(inside).is_some());
+    let path = inside.unwrap_or(path);
     let name = path.rsplit('/').next().unwrap_or(path);
     if path.is_empty() || name.is_empty() || name.contains('.') { path.to_owned() } else { format!("{path}.md") }
 }
@@ -144,7 +153,8 @@ fn confidence_of(fields: &Map<String, Value>, draft: &Draft) -> Result<f64, Refu
             match (text.strip_suffix('%'), text.split_once('/')) {
                 (Some(percent), _) => percent.trim().parse::<f64>().ok().map(|n| n / 100.0),
                 (_, Some((part, whole))) => {
-                    part.trim().parse::<f64>().ok().zip(whole.trim().parse::<f64>().ok()).map(|(n, of)| n / of)
+                    let parts = part.trim().parse::<f64>().ok().zip(whole.trim().parse::<f64>().ok());
+                    parts.filter(|(n, of)| (0.0..=*of).contains(n) && *of > 0.0).map(|(n, of)| n / of)
                 }
                 _ => text.parse().ok().map(of_hundred),
             }
@@ -161,33 +171,35 @@ fn of_hundred(number: f64) -> f64 {
     if (2.0..=100.0).contains(&number) && number.fract() == 0.0 { number / 100.0 } else { number }
 }
 
-/// A list, or the one object that should have been a list of one.
-fn list(value: Option<&Value>) -> &[Value] {
-    match value {
-        Some(Value::Array(items)) => items,
-        Some(one @ Value::Object(_)) => std::slice::from_ref(one),
-        _ => &[],
-    }
+/// The first of these fields that holds a list with something in it, or the one object that should have been a list of
+/// one.
+fn list<'v>(fields: &'v Map<String, Value>, names: &[&str]) -> &'v [Value] {
+    let held = names.iter().filter_map(|name| match fields.get(*name)? {
+        Value::Array(items) => Some(items.as_slice()),
+        one @ Value::Object(_) => Some(std::slice::from_ref(one)),
+        _ => None,
+    });
+    held.into_iter().find(|items| !items.is_empty()).unwrap_or_default()
 }
 
 fn evidence_of(fields: &Map<String, Value>) -> Vec<Evidence> {
-    let items = list(fields.get("evidence").or_else(|| fields.get("quotes"))).iter();
-    items
-        .map(|item| {
-            let empty = Map::new();
-            let fields = item.as_object().unwrap_or(&empty);
-            Evidence {
-                source: text(fields, &["source", "path", "ref", "from"]).unwrap_or_default().trim().to_owned(),
-                blob: None,
-                speaker: None,
-                quote: text(fields, &["quote", "text", "excerpt"]).unwrap_or_default().to_owned(),
-            }
-        })
-        .collect()
+    let read = |item: &Value| {
+        let empty = Map::new();
+        let fields = item.as_object().unwrap_or(&empty);
+        let source = bare(text(fields, &["source", "path", "ref", "from"]).unwrap_or_default());
+        // A quote alone is one from the session at hand: it is looked for there.
+        let (source, quote) = match item.as_str() {
+            Some(quote) => ("session", quote),
+            None => (source, text(fields, &["quote", "text", "excerpt"]).unwrap_or_default()),
+        };
+        let source = source.trim_end_matches(['.', ',', ';', ':']).to_owned();
+        Evidence { source, blob: None, speaker: None, quote: quote.to_owned() }
+    };
+    list(fields, &["evidence", "quotes"]).iter().map(read).collect()
 }
 
 fn edits_of(fields: &Map<String, Value>, draft: &Draft) -> Result<Vec<Edit>, Refusal> {
-    let items = list(fields.get("edits").or_else(|| fields.get("patches")));
+    let items = list(fields, &["edits", "patches"]);
     let read = |(number, item): (usize, &Value)| {
         let refuse = |what: String| draft.refuse(ReasonCode::UnsupportedOperation, what);
         let Some(fields) = item.as_object() else { return Err(refuse(format!("edit {number} is no JSON object"))) };
@@ -205,10 +217,10 @@ fn edits_of(fields: &Map<String, Value>, draft: &Draft) -> Result<Vec<Edit>, Ref
                 return Err(refuse(format!("edit {number}: `{}` is no edit; use {all}", shown(other))));
             }
         };
-        let content = match fields.get("content").or_else(|| fields.get("value")) {
-            Some(Value::String(content)) => content.clone(),
-            Some(other) if op == EditOp::SetField && !other.is_null() => other.to_string(),
-            _ => text(fields, &["text", "body", "markdown"]).unwrap_or_default().to_owned(),
+        let value = fields.get("content").or_else(|| fields.get("value"));
+        let content = match value.filter(|value| op == EditOp::SetField && !value.is_string() && !value.is_null()) {
+            Some(other) => other.to_string(),
+            None => text(fields, &["content", "value", "text", "body", "markdown"]).unwrap_or_default().to_owned(),
         };
         Ok(Edit {
             op,
@@ -216,7 +228,10 @@ fn edits_of(fields: &Map<String, Value>, draft: &Draft) -> Result<Vec<Edit>, Ref
                 .unwrap_or_default()
                 .trim()
                 .to_owned(),
-            section_sha256: text(fields, &["section_sha256", "sha256", "hash"]).map(str::to_owned),
+            section_sha256: text(fields, &["section_sha256", "sha256", "hash"]).map(|hash| {
+                let hash = bare(hash);
+                hash.strip_prefix("sha256:").unwrap_or(hash).to_owned()
+            }),
             content,
         })
     };
