@@ -93,6 +93,9 @@ fn for_nobody(terms: &Terms<'_>) -> Result<(), String> {
     if terms.kind == Kind::Rule.as_str() {
         return Err("a rule needs a person".into());
     }
+    if terms.kind == Kind::Slot.as_str() {
+        return Err("a slot needs a person".into());
+    }
     if terms.operation == "retire" || terms.operation == "supersede" {
         return Err(format!("to {} a page needs a person", terms.operation));
     }

@@ -5,7 +5,9 @@
 mod change;
 mod duplicate;
 mod evidence;
+mod field;
 mod known;
+mod mend;
 mod normalise;
 mod place;
 mod proposed;
@@ -124,7 +126,7 @@ pub struct Valid {
     pub candidate: Candidate,
     /// Each page with its bytes before and after, sorted by path.
     pub changes: BTreeMap<String, Written>,
-    /// Why only a person may decide: a rule, a retirement, a protected page.
+    /// Why only a person may decide: a rule, a slot, a retirement, a protected page, a page that is written anew.
     pub deferred: Option<String>,
     /// Whether a secret was taken out of its evidence before it got here.
     pub redacted: bool,
@@ -154,7 +156,7 @@ pub fn validate_all(
         let found = found.and_then(|new| beside(new, &valid, &proposed, limits));
         match found {
             Ok(new) => {
-                proposed.add(&new);
+                proposed.add(&new, limits);
                 valid.push(new);
             }
             Err(refusal) => refused.push(withhold(refusal, context.finds_secret)),
@@ -236,7 +238,8 @@ impl Check<'_> {
         wording::overrides(candidate)?;
         let rests = evidence::check(candidate, self.context)?;
         duplicate::of_past(candidate, self.context)?;
-        let (mended, deferred) = (change::mend(candidate, self.context)?, self.protection(candidate)?);
+        field::title(candidate)?;
+        let (mended, deferred) = (mend::mend(candidate, self.context, self.limits)?, self.protection(candidate)?);
         let deferred = deferred.or_else(|| rests.on_orders.then(|| SUSPICIOUS.to_owned()));
         self.notes.extend(mended);
         if rests.on_other_words {
@@ -245,7 +248,10 @@ impl Check<'_> {
         duplicate::of_past(candidate, self.context)?;
         duplicate::of_pages(candidate, self.context)?;
         change::limits(candidate, self.limits)?;
+        field::values(candidate, self.context)?;
         let changes = change::apply(candidate, self.context, self.limits)?;
+        let losses = || change::losses(candidate, &changes).filter(|_| !self.context.by_person);
+        let deferred = deferred.or_else(losses);
         duplicate::of_content(candidate, self.context)?;
         Ok(Passed { changes, deferred, redacted: rests.redacted })
     }
@@ -289,6 +295,7 @@ impl Check<'_> {
         }
         Ok(match (candidate.kind, candidate.operation) {
             (Kind::Rule, _) => Some("rules need a person's yes".into()),
+            (Kind::Slot, _) => Some("every session reads the slot: it needs a person's yes".into()),
             (_, Operation::Retire) => Some("retirements need a person's yes".into()),
             _ => None,
         })

@@ -1,8 +1,9 @@
 //! The frontmatter block: where it stands, what it says, why it cannot be read.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::lines::{BOM, is_blank, lines};
 use super::page::{Frontmatter, Status};
@@ -56,6 +57,27 @@ pub(super) fn text_start(page: &[u8]) -> usize {
 /// Where a page's body begins.
 pub(super) fn body_start(page: &[u8]) -> usize {
     find(page).map_or_else(|| text_start(page), |block| block.body)
+}
+
+/// The keys whose values differ between the frontmatter of two pages; `None` where the blocks differ and one of them
+/// cannot be read.
+pub fn keys_that_differ(old: &[u8], new: &[u8]) -> Option<Vec<String>> {
+    if old[..body_start(old)] == new[..body_start(new)] {
+        return Some(Vec::new());
+    }
+    let (old, new) = (mapping(old)?, mapping(new)?);
+    let keys: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+    Some(keys.into_iter().filter(|key| old.get(*key) != new.get(*key)).cloned().collect())
+}
+
+/// A page's frontmatter as it stands, empty where it has none.
+fn mapping(page: &[u8]) -> Option<Map<String, Value>> {
+    let Some(block) = find(page) else { return Some(Map::new()) };
+    match yaml::parse(std::str::from_utf8(&page[block.yaml.clone()]).ok()?) {
+        Ok(Value::Object(map)) if block.closed => Some(map),
+        Ok(Value::Null) if block.closed => Some(Map::new()),
+        _ => None,
+    }
 }
 
 /// Reads the block's text. Never fails: a fault is part of what it says.

@@ -21,6 +21,7 @@ pub mod text;
 mod yaml;
 
 pub use edit::{Edit, EditOp};
+pub use frontmatter::keys_that_differ;
 pub use kind::{Kind, Layout, Tier};
 pub use open::{OpenError, Wiki};
 pub use page::{Frontmatter, Page, Status, compose};

@@ -7,6 +7,11 @@ use crate::wiki::scope::Scopes;
 use crate::wiki::section::sections;
 use crate::wiki::{Edit, EditOp, Page, Protection};
 
+#[path = "identity.rs"]
+mod identity;
+#[path = "mended.rs"]
+mod mended;
+
 const OPENSSL: &str = "---\ntitle: OpenSSL is not found\n---\n# OpenSSL is not found\n\nThe build cannot find OpenSSL on the runner, so set `OPENSSL_DIR` to the Homebrew folder first.\n\n## Fix\n\nSet it in the job.\n";
 
 /// A wiki, its sessions and what is known of earlier proposals; [`World::with`] makes a context of it.

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{Candidate, Context, Fault, Improve, KnownPage, Operation, ReasonCode, id_of, reached, wording};
+use super::mend::h1_count;
+use super::{Candidate, Context, Fault, Improve, Operation, ReasonCode, id_of, wording};
 use crate::git;
 use crate::wiki::compose;
 use crate::wiki::edit::{self, EditFault};
-use crate::wiki::section::sections;
+use crate::wiki::section::{Section, sections};
 use crate::wiki::text::{fold_space, normal};
-use crate::wiki::{Edit, EditOp, Kind, Page, priority};
+use crate::wiki::{Edit, EditOp, Kind, Page, keys_that_differ, priority};
 
 /// A page's bytes on both sides of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,146 +20,6 @@ pub struct Written {
     pub before: Option<Vec<u8>>,
     /// What will stand there; `None`: nothing.
     pub after: Option<Vec<u8>>,
-}
-
-/// Longest title, in characters.
-const MAX_TITLE_CHARS: usize = 200;
-
-/// Puts a candidate into the form that can be written: a body with its H1, an update where the page exists. Returns
-/// what was mended.
-pub(super) fn mend(candidate: &mut Candidate, context: &Context<'_>) -> Result<Vec<String>, Fault> {
-    let mut notes = Vec::new();
-    for edit in candidate.edits.iter_mut().filter(|edit| edit.op == EditOp::SetField && edit.anchor.trim() == "tags") {
-        let tags = tags(&edit.content);
-        if tags != edit.content {
-            edit.content = tags;
-            notes.push("tags are lower-case words with dashes, each once".to_owned());
-        }
-    }
-    let sets = |key: &str| candidate.edits.iter().any(|edit| edit.op == EditOp::SetField && edit.anchor.trim() == key);
-    if sets("priority") && !sets("priority_by") {
-        // Only people may set it: from now on nobody takes it for a guess.
-        let (op, anchor, content) = (EditOp::SetField, "priority_by".into(), "person".into());
-        candidate.edits.push(Edit { op, anchor, section_sha256: None, content });
-    }
-    if candidate.title.is_empty() {
-        return Err((ReasonCode::EmptyBody, "the title is empty; name what the page is about".into()));
-    }
-    if candidate.title.chars().count() > MAX_TITLE_CHARS {
-        return Err((
-            ReasonCode::BodyTooLarge,
-            format!("the title is longer than {MAX_TITLE_CHARS} characters; shorten it"),
-        ));
-    }
-    if let Some(body) = &candidate.body_markdown {
-        let text = without_frontmatter(candidate, body, context, &mut notes);
-        let (with_h1, added) = with_h1(&text, &candidate.title);
-        if added && !text.trim().is_empty() {
-            notes.push("H1 added from the title".to_owned());
-        }
-        candidate.body_markdown = Some(if text.trim().is_empty() { String::new() } else { with_h1 });
-    }
-    if candidate.operation == Operation::Create
-        && let Some(page) = context.known.page(&candidate.path)
-    {
-        let edits = derive(candidate.body_markdown.as_deref().unwrap_or_default(), page).ok_or_else(|| {
-            let what = format!("{} exists and says it in other words; send edits of its sections", candidate.path);
-            (ReasonCode::DuplicateExistingPath, what)
-        })?;
-        if edits.is_empty() {
-            let what = format!("already known: {} holds all of it", candidate.path);
-            return Err((ReasonCode::DuplicateExistingPath, what));
-        }
-        if !reached::is_whole(&candidate.path, context) {
-            let what = format!("{} exists and was not shown to the reviewer; send another lesson", candidate.path);
-            return Err((ReasonCode::PatchTargetNotInContext, what));
-        }
-        if !context.operations.contains(&Operation::Update) {
-            return Err((ReasonCode::DuplicateExistingPath, format!("{} exists already", candidate.path)));
-        }
-        candidate.operation = Operation::Update;
-        candidate.body_markdown = None;
-        candidate.edits = edits;
-        notes.push("the page exists: the create became an update that adds what it lacks".to_owned());
-    }
-    Ok(notes)
-}
-
-/// Tags as they are written: lower-case words with dashes, each once.
-fn tags(content: &str) -> String {
-    let mut seen: Vec<String> = Vec::new();
-    for tag in content.trim().trim_matches(['[', ']']).split([',', '\n']) {
-        let words = tag.trim().trim_start_matches("- ").trim_matches(['"', '\'', '#', ' ']).to_lowercase();
-        let tag = words.split_whitespace().collect::<Vec<_>>().join("-");
-        if !tag.is_empty() && !seen.contains(&tag) {
-            seen.push(tag);
-        }
-    }
-    seen.join(", ")
-}
-
-/// A body that came with a frontmatter of its own: a second block on top of ours would hide it.
-fn without_frontmatter(candidate: &Candidate, body: &str, context: &Context<'_>, notes: &mut Vec<String>) -> String {
-    let body = body.trim_start_matches('\u{feff}').replace("\r\n", "\n");
-    if !body.starts_with("---") {
-        return body;
-    }
-    let page = Page::read(candidate.path.as_str().into(), body.as_bytes(), context.layout, &context.scope.path);
-    if !page.has_frontmatter {
-        return body;
-    }
-    notes.push("the body's own frontmatter was left out".to_owned());
-    page.body
-}
-
-/// The body with an H1 at its head, and whether one had to be added.
-fn with_h1(body: &str, title: &str) -> (String, bool) {
-    let body = body.trim();
-    if h1_count(body) > 0 { (format!("{body}\n"), false) } else { (format!("# {title}\n\n{body}\n"), true) }
-}
-
-/// Headings of level 1 outside code.
-fn h1_count(body: &str) -> usize {
-    use pulldown_cmark::{Event, HeadingLevel, Parser, Tag};
-    let heads = Parser::new(body).filter(|event| {
-        matches!(event, Event::Start(Tag::Heading { level: HeadingLevel::H1, .. }))
-            || matches!(event, Event::Html(html) | Event::InlineHtml(html) if html.to_ascii_lowercase().contains("<h1"))
-    });
-    heads.count()
-}
-
-/// The edits that add to a page what a body has more: new sections only. `None` when the body says of a section, or
-/// above the first one, something that the page does not hold.
-fn derive(body: &str, page: &KnownPage) -> Option<Vec<Edit>> {
-    let bytes = body.as_bytes();
-    let all = sections(bytes);
-    let text = |range: std::ops::Range<usize>| String::from_utf8_lossy(&bytes[range]).into_owned();
-    let held = |said: &str| normal(&page.body).contains(&normal(said));
-    let parts: Vec<_> = all.iter().filter(|section| section.level == 2).collect();
-    // The text between the H1 and the first section.
-    let begin = all.iter().find(|section| section.level == 1).map_or(0, |h1| h1.heading.end);
-    let end = parts.first().map_or(bytes.len(), |section| section.range.start);
-    if begin > end || !held(&text(begin..end)) {
-        return None;
-    }
-    let old = sections(&page.bytes);
-    let mut edits = Vec::new();
-    for part in parts {
-        let content = text(part.heading.end..part.range.end);
-        if old.iter().any(|section| normal(&section.title) == normal(&part.title)) {
-            if !held(&content) {
-                return None;
-            }
-        } else if !held(&content) {
-            edits.push(Edit {
-                op: EditOp::Append,
-                anchor: String::new(),
-                section_sha256: None,
-                content: text(part.range.clone()).trim_end().to_owned() + "\n",
-            });
-        }
-    }
-    Some(edits)
 }
 
 /// The limits that need no page.
@@ -201,6 +62,9 @@ pub(super) fn apply(
         (None, Some(old)) => edit::apply(old, &candidate.edits).map_err(fault_of)?,
         (None, None) => return Err(empty()),
     };
+    if let (false, Some(old)) = (context.by_person, &before) {
+        same_page(candidate, old, &after)?;
+    }
     let read = |bytes: &[u8]| Page::read(candidate.path.as_str().into(), bytes, context.layout, &context.scope.path);
     let (old, new) = (before.as_deref().map(read), read(&after));
     check_text(candidate, old.as_ref(), &new, limits)?;
@@ -216,6 +80,50 @@ pub(super) fn apply(
     Ok(BTreeMap::from([(candidate.path.clone(), Written { before, after: Some(after) })]))
 }
 
+/// What a page is stands in its frontmatter: a machine changes none of it but by naming the key, whatever its text does.
+fn same_page(candidate: &Candidate, old: &[u8], new: &[u8]) -> Result<(), Fault> {
+    let named =
+        |key: &String| candidate.edits.iter().any(|edit| edit.op == EditOp::SetField && edit.anchor.trim() == key);
+    let what = match keys_that_differ(old, new) {
+        Some(keys) => match keys.iter().find(|key| !named(key)) {
+            None => return Ok(()),
+            Some(key) => format!("the text would set `{key}` in the frontmatter of {}", candidate.path),
+        },
+        None => format!("the text would become part of the frontmatter of {}", candidate.path),
+    };
+    Err((ReasonCode::UnsupportedOperation, format!("{what}; send text that does not begin like one")))
+}
+
+/// What a whole new text costs the page: a section, or more than a fifth of its lines. That may be right, but nobody said
+/// that it read them, as an edit by section does.
+pub(super) fn losses(candidate: &Candidate, changes: &BTreeMap<String, Written>) -> Option<String> {
+    let Written { before: Some(old), after: Some(new) } = changes.get(&candidate.path)? else { return None };
+    candidate.body_markdown.as_ref()?;
+    let kept = sections(new);
+    let gone =
+        |section: &&Section| section.level > 1 && !kept.iter().any(|new| normal(&new.title) == normal(&section.title));
+    if let Some(section) = sections(old).iter().find(gone) {
+        return Some(format!("it writes the page anew, without its section \u{201c}{}\u{201d}", section.title));
+    }
+    let lines: Vec<&[u8]> = old.split_inclusive(|&byte| byte == b'\n').collect();
+    let says = |line: &&&[u8]| !line.trim_ascii().is_empty();
+    let all = lines.iter().filter(says).count();
+    let cut: usize =
+        git::changes(old, new).into_iter().map(|hunk| lines[hunk.before].iter().filter(says).count()).sum();
+    (cut * 5 > all).then(|| format!("it writes the page anew, and {cut} of its {all} lines are gone"))
+}
+
+/// How many edits a change counts for: a whole new text for the places that it changes, a slot's for one.
+pub(super) fn weight(candidate: &Candidate, changes: &BTreeMap<String, Written>, limits: &Improve) -> usize {
+    match changes.get(&candidate.path) {
+        Some(Written { before: Some(old), after: Some(new) }) if candidate.edits.is_empty() => match candidate.kind {
+            Kind::Slot => 1,
+            _ => git::changes(old, new).len().clamp(1, limits.max_edits_per_proposal),
+        },
+        _ => candidate.edits.len(),
+    }
+}
+
 fn empty() -> Fault {
     (ReasonCode::EmptyBody, "there is no text; send a body for a new page, edits for an existing one".into())
 }
@@ -227,13 +135,17 @@ fn check_text(candidate: &Candidate, old: Option<&Page>, new: &Page, limits: &Im
         return Err((ReasonCode::EmptyBody, format!("{path} would hold nothing but headings; say what was learned")));
     }
     let added = added(old.map_or("", |old| old.body.as_str()), &new.body);
+    if edit::leaves_open(&new.body) && !old.is_some_and(|old| edit::leaves_open(&old.body)) {
+        let what = format!("{path} would end inside a code fence, a comment or HTML; close it, or send the rest");
+        return Err((ReasonCode::TruncationMarker, what));
+    }
     // First, as the `=======` of a conflict makes the line above it a heading.
     wording::conflicts(path, &added)?;
     if h1_count(&new.body) > old.map_or(1, |old| h1_count(&old.body).max(1)) {
         let what = format!("{path} would have more than one H1; use `##` for its sections");
         return Err((ReasonCode::ExtraH1, what));
     }
-    let chars = new.body.chars().count();
+    let chars = new.body.trim().chars().count();
     if chars > limits.max_final_body_chars {
         let most = limits.max_final_body_chars;
         return Err((ReasonCode::BodyTooLarge, format!("{path} would have {chars} characters; {most} are allowed")));
@@ -250,7 +162,7 @@ fn check_text(candidate: &Candidate, old: Option<&Page>, new: &Page, limits: &Im
         return Err((ReasonCode::PageBudgetExceeded, what));
     }
     if let Some(old) = old {
-        let changed = added.chars().count() + self::added(&new.body, &old.body).chars().count();
+        let changed = said(&added) + said(&self::added(&new.body, &old.body));
         let most = limits.max_changed_chars_per_proposal;
         if changed > most {
             let what = format!("{changed} characters of {path} would change; {most} are allowed, split the proposal");
@@ -264,10 +176,16 @@ fn check_text(candidate: &Candidate, old: Option<&Page>, new: &Page, limits: &Im
     wording::careless(path, &added)
 }
 
-/// The lines that `new` has more than `old`.
+/// The lines that `new` has more than `old`. A last line is the same with and without its end.
 fn added(old: &str, new: &str) -> String {
+    let [old, new] = [old, new].map(|text| format!("{}\n", text.trim_end()));
     let lines: Vec<&str> = new.split_inclusive('\n').collect();
     git::changes(old.as_bytes(), new.as_bytes()).into_iter().flat_map(|hunk| lines[hunk.after].to_vec()).collect()
+}
+
+/// How many characters lines have, without their ends: what stands between edits is not theirs.
+fn said(lines: &str) -> usize {
+    lines.lines().map(|line| line.trim_end().chars().count()).sum()
 }
 
 fn has_text(body: &str) -> bool {

@@ -112,6 +112,10 @@ fn find(number: usize, evidence: &mut Evidence, context: &Context<'_>) -> Result
     let own = |passage: &&Passage| {
         passage.speaker == Some(Speaker::Human) && holds(&passage.text) && holds(&(context.own_words)(&passage.text))
     };
+    if evidence.quote.chars().count() > MAX_QUOTE_CHARS {
+        // What is over the measure is white space: it stands in the commit's message and in the sidecar.
+        evidence.quote.clone_from(&quote);
+    }
     evidence.source = source.name;
     if let Some(passage) = source.passages.iter().find(own) {
         evidence.blob = Some(passage.blob.clone());

@@ -1,13 +1,11 @@
 //! What may be done, and where: operation, path, folder, kind.
 
+use super::field::FIELDS;
 use super::{Candidate, Context, Fault, Operation, ReasonCode, reached};
 use crate::wiki::{EditOp, Kind, path as names};
 
 /// The one slot that is proposed for; it is overwritten, never appended to.
 const SLOT: &str = "current-focus.md";
-
-/// Frontmatter that a machine may set. Who owns a page, whether it is pinned and where it comes from are not in it.
-const FIELDS: &[&str] = &["title", "description", "when_to_use", "tags"];
 
 /// Files that agents read as their instructions wherever they stand, in small letters.
 const INSTRUCTIONS: &[&str] = &["claude.md", "claude.local.md", "agents.md", "gemini.md"];
@@ -28,8 +26,8 @@ pub(super) fn operation(candidate: &Candidate, context: &Context<'_>) -> Result<
     }
     for (number, edit) in (1..).zip(&candidate.edits) {
         let key = edit.anchor.trim();
-        if edit.op == EditOp::SetField && !context.by_person && !FIELDS.contains(&key) {
-            let known: Vec<_> = FIELDS.iter().map(|field| format!("`{field}`")).collect();
+        if edit.op == EditOp::SetField && !context.by_person && !FIELDS.iter().any(|(field, _)| *field == key) {
+            let known: Vec<_> = FIELDS.iter().map(|(field, _)| format!("`{field}`")).collect();
             return unsupported(format!("edit {number} sets `{key}`; only {} may be set", known.join(", ")));
         }
     }
@@ -62,7 +60,7 @@ pub(super) fn path(candidate: &Candidate, context: &Context<'_>) -> Result<(), F
             format!("{path} is in no folder of pages; {}", folders(context)),
         ));
     };
-    if kind == Kind::Slot && inside.rsplit('/').next() != Some(SLOT) {
+    if kind == Kind::Slot && below(inside, context.layout.folder(kind)) != Some(SLOT) {
         return Err((
             ReasonCode::UnsupportedPathPrefix,
             format!("{path}: of the slots only `{SLOT}` may be proposed for"),

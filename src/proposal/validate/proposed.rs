@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Fault, ProposalId, ReasonCode, Valid};
+use super::{Fault, ProposalId, ReasonCode, Valid, change};
 use crate::config::Improve;
 
 /// What a run has proposed so far.
@@ -14,9 +14,9 @@ pub struct Proposed {
 
 impl Proposed {
     /// Adds one. What is proposed twice counts once.
-    pub fn add(&mut self, valid: &Valid) {
+    pub fn add(&mut self, valid: &Valid, limits: &Improve) {
         if self.ids.insert(valid.id.clone()) {
-            self.edits += valid.candidate.edits.len();
+            self.edits += change::weight(&valid.candidate, &valid.changes, limits);
         }
     }
 
@@ -35,7 +35,8 @@ impl Proposed {
         if let Some(full) = self.full(limits) {
             return Some((ReasonCode::MaxProposalsExceeded, format!("{full}; raise it or run it again")));
         }
-        let (edits, count, most) = (self.edits, new.candidate.edits.len(), limits.max_patch_edits_per_run);
+        let count = change::weight(&new.candidate, &new.changes, limits);
+        let (edits, most) = (self.edits, limits.max_patch_edits_per_run);
         let what = || {
             format!(
                 "{count} more edits after {edits} are over {most}; raise `improve.max_patch_edits_per_run` or run it \
