@@ -89,20 +89,22 @@ fn tags(content: &str) -> String {
     seen.join(", ")
 }
 
+/// Most blocks that are taken off a body: what is left of more stands below the H1, where it is plain text.
+const MOST_BLOCKS: usize = 8;
+
 /// A body without the frontmatter that it came with, and whether there was any: on a page that has none it would become
 /// the page's own, and below another block it would only hide it. What stands below one may be one in its turn.
 fn without_frontmatter(candidate: &Candidate, body: &str, context: &Context<'_>) -> (String, bool) {
     let mut text = body.replace("\r\n", "\n").replace('\r', "\n");
-    let mut cut = false;
-    loop {
-        let top = text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
-        let page = Page::read(candidate.path.as_str().into(), top.as_bytes(), context.layout, &context.scope.path);
+    for cut in 0..MOST_BLOCKS {
+        text = text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}').to_owned();
+        let page = Page::read(candidate.path.as_str().into(), text.as_bytes(), context.layout, &context.scope.path);
         if !page.has_frontmatter {
-            return (top.to_owned(), cut);
+            return (text, cut > 0);
         }
-        cut = true;
         text = page.body;
     }
+    (text, true)
 }
 
 /// The body with one H1 at its head, and what was done for it.
