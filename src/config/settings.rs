@@ -127,7 +127,7 @@ impl Default for Approval {
 pub enum Mode {
     /// Accepted by itself only when everything under `approval.gated` holds.
     Gated,
-    /// Accepted by itself when validated and gated (never rules, protected pages or retirements).
+    /// Accepted by itself when validated and gated (never rules, slots, protected pages or retirements).
     All,
     /// Everything waits for a person.
     None,
