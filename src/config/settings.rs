@@ -398,7 +398,7 @@ pub struct Eval {
     pub prefixes: Vec<String>,
     /// Seconds after which it is killed with everything it started.
     pub timeout_secs: u64,
-    /// By how much the score must rise, where it names both.
+    /// By how much the score must rise, where it names both; a page that was there needs both unless this is 0.
     pub min_delta: f64,
     /// No setting: as `untrusted` of the model.
     #[serde(skip)]

@@ -54,8 +54,21 @@ impl Query {
     }
 
     fn counts(&self, now: Timestamp) -> bool {
-        now.as_second() - self.at.as_second() <= episode::KEPT_DAYS * 86_400
+        counts(self.at, now)
     }
+}
+
+fn counts(at: Timestamp, now: Timestamp) -> bool {
+    now.as_second() - at.as_second() <= episode::KEPT_DAYS * 86_400
+}
+
+/// What stands in place of lines that could not be read: for as long as queries count, nobody knows what they asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+struct Lost {
+    /// When that was seen.
+    at: Timestamp,
+    /// How many lines.
+    lost_lines: u64,
 }
 
 /// All queries of the last 90 days that are known here.
@@ -90,7 +103,14 @@ pub fn all(repo: &Repo, now: Timestamp) -> git::Result<Queries> {
         match serde_json::from_slice::<Query>(line) {
             Ok(query) if query.counts(now) => found.asked.push(query),
             Ok(_) => {}
-            Err(error) => found.faults.push(format!("{}:{number}: {error}", path.display())),
+            Err(error) => match serde_json::from_slice::<Lost>(line) {
+                Ok(lost) if !counts(lost.at, now) => {}
+                Ok(lost) => {
+                    let (lines, at) = (lost.lost_lines, lost.at.strftime("%Y-%m-%d"));
+                    found.faults.push(format!("{}: {lines} lines could not be read on {at}", path.display()));
+                }
+                Err(_) => found.faults.push(format!("{}:{number}: {error}", path.display())),
+            },
         }
     }
     // Of the same second: as they came.
@@ -105,6 +125,8 @@ pub struct PastQueries {
     pub queries: Vec<String>,
     /// Nothing was ever recorded here, which is another thing than a page that nobody found.
     pub absent: bool,
+    /// Lines that cannot be read, in words: any of them may have been a query of the page.
+    pub faults: Vec<String>,
 }
 
 impl Queries {
@@ -125,7 +147,7 @@ impl Queries {
                 break;
             }
         }
-        PastQueries { queries, absent: self.absent }
+        PastQueries { queries, absent: self.absent, faults: self.faults.clone() }
     }
 }
 
@@ -159,7 +181,8 @@ fn is_boilerplate(text: &str) -> bool {
         || BEGINNINGS.iter().any(|beginning| text.starts_with(beginning))
 }
 
-/// Drops what is older than 90 days, and the older half of a file that grew too large. Lines that cannot be read go.
+/// Drops what is older than 90 days, and the older half of a file that grew too large. Of lines that cannot be read it
+/// stays on record that there were some.
 ///
 /// # Errors
 /// When the file cannot be written.
@@ -169,18 +192,25 @@ pub(super) fn rotate(memory: &Path, now: Timestamp) -> io::Result<()> {
     let Some(_closed) = spool::closed(memory)? else { return Ok(()) };
     let bytes = fs::read(&path)?;
     let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
-    let known: Vec<(&[u8], Option<Query>)> = lines.map(|line| (line, serde_json::from_slice(line).ok())).collect();
-    let mut kept: Vec<&[u8]> = known
-        .iter()
-        .filter(|(_, query)| query.as_ref().is_some_and(|query| query.counts(now)))
-        .map(|(line, _)| *line)
-        .collect();
+    let (mut kept, mut lost): (Vec<&[u8]>, u64) = (Vec::new(), 0);
+    let mut count = 0;
+    for line in lines {
+        count += 1;
+        let at = serde_json::from_slice::<Query>(line).map(|query| query.at);
+        match at.or_else(|_| serde_json::from_slice::<Lost>(line).map(|lost| lost.at)) {
+            Ok(at) if counts(at, now) => kept.push(line),
+            Ok(_) => {}
+            Err(_) => lost += 1,
+        }
+    }
     if found.len() > LARGEST {
         kept.drain(..kept.len() / 2);
     }
-    if kept.len() == known.len() {
+    if kept.len() == count {
         return Ok(());
     }
+    let lost = (lost > 0).then(|| serde_json::to_vec(&Lost { at: now, lost_lines: lost })).transpose()?;
+    kept.extend(lost.as_deref());
     // A temporary file is made for its owner alone (0600), and stays so when it gets its name.
     let mut new = tempfile::NamedTempFile::new_in(memory)?;
     for line in kept {

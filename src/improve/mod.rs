@@ -23,6 +23,7 @@ pub mod run;
 pub mod select;
 mod sessions;
 pub mod strategy;
+mod strict;
 pub mod tick;
 mod triage;
 

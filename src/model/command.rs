@@ -32,7 +32,7 @@ pub(super) fn ask(settings: &StageSettings, prompt: &Prompt, folder: &Path, budg
     let reserved = budget.reserve(prompt.tokens() as u64)?;
     // An agent that is started here sets off no hook of ours, and nothing that it looks up counts as use.
     let env = [("GIT_MEMORY_HOOK", "0"), (automation::VARIABLE, "model")];
-    let started = Program { command: &settings.command, folder, env: &env };
+    let started = Program { command: &settings.command, folder, env: &env, without: &[] };
     let ended = match process::run(&started, text.clone().into_bytes(), &Limits { time: limit, output: MOST }) {
         Ok(ended) => ended,
         Err(fault @ (Fault::NotStarted { .. } | Fault::Nameless)) => {

@@ -21,6 +21,8 @@ pub struct Program<'a> {
     pub folder: &'a Path,
     /// What is set in its environment. Git's variables about the repository at hand are taken out.
     pub env: &'a [(&'a str, &'a str)],
+    /// Variables that it must not see.
+    pub without: &'a [String],
 }
 
 /// How much it may take.
@@ -86,6 +88,9 @@ pub fn run(program: &Program<'_>, input: Vec<u8>, limits: &Limits) -> Result<End
     let (name, arguments) = program.command.split_first().ok_or(Fault::Nameless)?;
     let mut command = Command::new(name);
     for variable in LOCAL_VARIABLES {
+        command.env_remove(variable);
+    }
+    for variable in program.without {
         command.env_remove(variable);
     }
     command.args(arguments).current_dir(program.folder).envs(program.env.iter().copied());
@@ -172,7 +177,8 @@ mod tests {
 
     fn sh(script: &str, input: &str, seconds: f64) -> Result<Ended, Fault> {
         let command = ["sh".to_owned(), "-c".to_owned(), script.to_owned()];
-        let program = Program { command: &command, folder: Path::new("/"), env: &[("GREETING", "hello")] };
+        let program =
+            Program { command: &command, folder: Path::new("/"), env: &[("GREETING", "hello")], without: &[] };
         let limits = Limits { time: Duration::from_secs_f64(seconds), output: 1_000 };
         run(&program, input.into(), &limits)
     }
@@ -221,8 +227,9 @@ mod tests {
         assert!(matches!(sh("head -c 1001 /dev/zero", "", 20.0), Err(Fault::TooLong(1_000))));
         assert_eq!(sh("head -c 1000 /dev/zero", "", 20.0).map(|ended| ended.stdout.len()).ok(), Some(1_000));
         let limits = Limits { time: Duration::from_secs(1), output: 1 };
-        let named =
-            |command: &[String]| run(&Program { command, folder: Path::new("/"), env: &[] }, Vec::new(), &limits).err();
+        let named = |command: &[String]| {
+            run(&Program { command, folder: Path::new("/"), env: &[], without: &[] }, Vec::new(), &limits).err()
+        };
         assert!(matches!(named(&["/nowhere/at-all".to_owned()]), Some(Fault::NotStarted { .. })));
         assert!(matches!(named(&[]), Some(Fault::Nameless)));
     }

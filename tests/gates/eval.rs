@@ -110,6 +110,20 @@ fn one_that_takes_too_long_is_killed_with_what_it_started() {
 }
 
 #[test]
+fn the_program_sees_no_key_of_a_model_or_a_forge() {
+    let sandbox = wiki("");
+    let seen = sandbox.root().join("seen");
+    let program = script(&sandbox, "score", &format!("env >'{}'\n{}", seen.display(), prints(r#"{"passed": true}"#)));
+    with(&sandbox, &program, "[model.judge]\napi_key_env = \"JUDGES_KEY\"\n");
+    let names = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GH_TOKEN", "GITHUB_TOKEN", "JUDGES_KEY"];
+    let mut command = sandbox.memory(&["improve", "--json"]);
+    command.envs(names.map(|name| (name, "a-value-of-the-user")));
+    assert!(command.env("OTHERS", "are-seen").output().expect("the binary starts").status.success());
+    let seen = std::fs::read_to_string(seen).expect("the program ran");
+    assert!(seen.contains("are-seen") && !seen.contains("a-value-of-the-user"), "{seen}");
+}
+
+#[test]
 fn secrets_and_floods_of_the_program_are_kept_from_the_record() {
     let secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
     let reason = format!("{{\"passed\": false, \"reason\": \"token {secret} {}\"}}", "long ".repeat(400));

@@ -105,6 +105,9 @@ fn a_judge_that_does_not_answer_as_asked_passes_nothing() {
         ("a fraction", score(4.5.into())),
         ("a word", score("4".into())),
         ("no score", score(Value::Null)),
+        ("an answer that it quotes first", prints(&format!("The page says {good}. I say: {}", scores([1, 1, 1, 1])))),
+        ("two answers", prints(&format!("{good}\n{good}"))),
+        ("a thought without an end", prints(&format!("<think>{good}"))),
     ];
     // What is no answer is so under each policy; a few of them tell.
     let cases = answers.iter().map(|answer| ("gated", answer)).chain(answers.iter().step_by(4).map(|one| ("all", one)));
@@ -122,8 +125,13 @@ fn a_judge_that_does_not_answer_as_asked_passes_nothing() {
 }
 
 #[test]
-fn an_answer_in_a_fence_or_between_words_is_an_answer() {
-    for answer in [format!("```json\n{}\n```", scores([5, 5, 5, 5])), format!("Well:\n{} So.", scores([4, 4, 4, 4]))] {
+fn an_answer_in_a_fence_between_words_or_after_a_thought_is_an_answer() {
+    let (met, unmet) = (scores([4, 4, 4, 4]), scores([1, 1, 1, 1]));
+    for answer in [
+        format!("```json\n{met}\n```"),
+        format!("Well:\n{met} So."),
+        format!("<think>{unmet}, or rather not</think>\n{met}"),
+    ] {
         let sandbox = judged_by(&prints(&answer), "");
         improve(&sandbox);
         assert!(landed(&sandbox), "{answer}");

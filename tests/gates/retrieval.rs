@@ -148,6 +148,22 @@ fn where_no_query_found_the_page_there_is_nothing_to_grade_by_and_the_sidecar_sa
 }
 
 #[test]
+fn queries_that_cannot_be_read_leave_an_edit_to_a_person() {
+    let sandbox = graded(&grades([2, 1]), &grades([2, 1]), &QUERIES, JUDGED);
+    let file = sandbox.dir.join(".git/memory/queries.jsonl");
+    let text = std::fs::read_to_string(&file).expect("the queries");
+    std::fs::write(&file, text.replace("\"at\"", "\"at")).expect("written");
+    improve(&sandbox);
+    let proposal = the_one(&sandbox);
+    assert!(!holds_the_edit(&sandbox) && proposal["deferred"].as_str().is_some(), "{proposal}");
+    let gate = &proposal["gates"]["retrieval"];
+    assert!(gate["reason"].as_str().is_some_and(|why| why.contains("cannot be read")), "{gate}");
+    // It is known as long as a query counts, however often the file is tidied.
+    let kept = std::fs::read_to_string(&file).expect("the queries");
+    assert!(kept.contains("\"lost_lines\":2"), "{kept}");
+}
+
+#[test]
 fn without_a_model_to_grade_it_an_edit_waits_for_a_person() {
     let sandbox = graded("", "", &QUERIES, "[model.judge]\nprovider = \"builtin\"\n[approval]\nmode = \"all\"\n");
     let run = improve(&sandbox);

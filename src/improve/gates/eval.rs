@@ -8,9 +8,11 @@ use serde_json::{Value, json};
 
 use super::super::prompts::sha256;
 use super::super::run::Response;
-use super::{Bench, Subject, Verdict, kept, strict};
+use super::super::strict;
+use super::{Bench, Subject, Verdict, kept};
 use crate::config::trust;
 use crate::feedback::automation;
+use crate::model::Stage;
 use crate::process::{self, Fault, Limits, Program};
 use crate::proposal::ReasonCode;
 
@@ -19,6 +21,21 @@ const OUTPUT: usize = 64 << 10;
 
 /// Longest reason of the program's that is kept, in characters.
 const REASON: usize = 300;
+
+/// Variables in which programs look for the keys of models and of forges, whatever the settings name.
+const KEYS: &[&str] = &[
+    "ANTHROPIC_API_KEY",
+    "OPENAI_API_KEY",
+    "GH_TOKEN",
+    "GH_ENTERPRISE_TOKEN",
+    "GITHUB_TOKEN",
+    "GITHUB_ENTERPRISE_TOKEN",
+    "GITLAB_TOKEN",
+    "GITEA_TOKEN",
+    "FORGEJO_TOKEN",
+    "BITBUCKET_TOKEN",
+    "CI_JOB_TOKEN",
+];
 
 /// By how much two differences of scores may differ and still be the same: scores are decimal, floats are not.
 const SAME: f64 = 1e-9;
@@ -46,7 +63,8 @@ pub(super) fn eval(bench: &Bench<'_>, subject: &Subject<'_>, verdict: &mut Verdi
         verdict.responses.push(Response { sha256: sha256(&output), bytes: output.len() as u64 });
         Ok((Scored::read(&output)?, sha256(&output)))
     });
-    match scored.and_then(|(scored, result)| scored.decide(settings.min_delta).map(|()| (scored, result))) {
+    let was_there = subject.before.is_some();
+    match scored.and_then(|(scored, result)| scored.decide(settings.min_delta, was_there).map(|()| (scored, result))) {
         Ok((scored, result_sha256)) => {
             let digest = |page: &Option<crate::wiki::Page>| page.as_ref().map(|page| sha256(&page.body));
             let mut found = json!({
@@ -117,7 +135,8 @@ fn run(bench: &Bench<'_>, input: String) -> Result<String, No> {
     let limits = Limits { time: Duration::from_secs(settings.timeout_secs), output: OUTPUT };
     // What it searches is no use of the wiki, and what it commits wakes no worker.
     let env = [(automation::VARIABLE, "eval"), ("GIT_MEMORY_HOOK", "0")];
-    let program = Program { command: &command, folder: &folder, env: &env };
+    let keys = keys(bench);
+    let program = Program { command: &command, folder: &folder, env: &env, without: &keys };
     let ended = process::run(&program, input.into_bytes(), &limits).map_err(|fault| match fault {
         Fault::TimedOut(_) => (ReasonCode::EvalGateTimeout, format!("the eval program: {fault}")),
         fault => error(format!("the eval program: {fault}")),
@@ -127,6 +146,14 @@ fn run(bench: &Bench<'_>, input: String) -> Result<String, No> {
         return Err(error(format!("the eval program ended with {} {last}", ended.status)));
     }
     String::from_utf8(ended.stdout).map_err(|_| error("the eval program's answer is not UTF-8"))
+}
+
+/// Variables that open other doors: it scores a text that strangers wrote part of, and needs none of them.
+fn keys(bench: &Bench<'_>) -> Vec<String> {
+    let named = Stage::ALL.into_iter().map(|stage| bench.models.stage(stage).api_key_env.clone());
+    // A name that cannot be one is no variable's.
+    let named = named.filter(|name| !name.is_empty() && !name.contains(['=', '\0']));
+    KEYS.iter().map(|name| (*name).to_owned()).chain(named).collect()
 }
 
 /// What the program said.
@@ -160,8 +187,8 @@ impl Scored {
         Ok(Scored { passed, before: score("score_before")?, after: score("score_after")?, reason })
     }
 
-    /// Whether that is a yes.
-    fn decide(&self, min_delta: f64) -> Result<(), No> {
+    /// Whether that is a yes, of a page that was there before or not.
+    fn decide(&self, min_delta: f64, was_there: bool) -> Result<(), No> {
         let no = |what: String| Err((ReasonCode::EvalGateFailed, what));
         if !self.passed {
             let reason = self.reason.as_deref().unwrap_or("it says no more");
@@ -175,6 +202,8 @@ impl Scored {
                     "the score goes from {before} to {after}; `eval.min_delta` asks for {min_delta} more"
                 ));
             }
+        } else if was_there && min_delta != 0.0 {
+            return no(format!("it names no two scores, and `eval.min_delta` asks for {min_delta} more"));
         }
         Ok(())
     }
@@ -184,16 +213,19 @@ impl Scored {
 mod tests {
     use super::*;
 
-    fn of(output: &str, min_delta: f64) -> Option<ReasonCode> {
-        Scored::read(output).and_then(|scored| scored.decide(min_delta)).err().map(|(code, _)| code)
+    fn of(output: &str, min_delta: f64, was_there: bool) -> Option<ReasonCode> {
+        Scored::read(output).and_then(|scored| scored.decide(min_delta, was_there)).err().map(|(code, _)| code)
     }
 
     #[test]
     fn only_a_clear_yes_with_enough_of_a_rise_passes() {
         use ReasonCode::{EvalGateError, EvalGateFailed};
         for (output, min_delta, no) in [
-            (r#"{"passed":true}"#, 1.0, None),
-            (r#"{"passed":true,"score_after":0.1,"note":"own"}"#, 1.0, None),
+            (r#"{"passed":true}"#, 0.0, None),
+            (r#"{"passed":true,"score_after":0.1,"note":"own"}"#, 0.0, None),
+            (r#"{"passed":true}"#, 0.1, Some(EvalGateFailed)),
+            (r#"{"passed":true,"score_after":0.9}"#, 0.1, Some(EvalGateFailed)),
+            (r#"{"passed":true,"score_before":null,"score_after":0.9}"#, 0.1, Some(EvalGateFailed)),
             (r#"{"passed":true,"score_before":0.2,"score_after":0.3}"#, 0.1, None),
             (r#"{"passed":true,"score_before":1,"score_after":1}"#, 0.0, None),
             (r#"{"passed":true,"score_before":1,"score_after":0.9}"#, 0.0, Some(EvalGateFailed)),
@@ -207,7 +239,10 @@ mod tests {
             (r#"ok {"passed":true}"#, 0.0, Some(EvalGateError)),
             ("", 0.0, Some(EvalGateError)),
         ] {
-            assert_eq!(of(output, min_delta), no, "{output}");
+            assert_eq!(of(output, min_delta, true), no, "{output}");
         }
+        // A new page is no better than before.
+        assert_eq!(of(r#"{"passed":true,"score_after":0.1}"#, 1.0, false), None);
+        assert_eq!(of(r#"{"passed":true,"score_before":0,"score_after":0.1}"#, 1.0, false), Some(EvalGateFailed));
     }
 }

@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json};
 
 use super::super::ask::ask;
 use super::super::prompts::Template;
-use super::strict::{self, Fields};
-use super::{Bench, Subject, Verdict, kept};
+use super::super::strict::{self, Fields};
+use super::{Bench, Subject, Verdict, kept, why};
 use crate::improve::Trigger;
 use crate::improve::run::{Call, Read};
 use crate::model::{Prompt, Stage};
@@ -123,7 +123,7 @@ fn answer(
 
 /// Reads an answer: every criterion once, none beside them, each with a score from 1 to 5 and a reason.
 fn read(text: &str, criteria: &'static [&'static str]) -> Result<Vec<Score>, String> {
-    let fields = strict::first(text)?;
+    let fields = strict::only(text, criteria)?;
     strict::exactly(&fields, criteria)?;
     criteria.iter().map(|criterion| one(&fields, criterion)).collect()
 }

@@ -4,7 +4,6 @@
 mod eval;
 mod judge;
 mod retrieval;
-mod strict;
 
 use serde_json::{Map, Value, json};
 

@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use super::super::ask::ask;
 use super::super::prompts::Template;
-use super::{Bench, Subject, Verdict, kept, strict};
+use super::super::strict;
+use super::{Bench, Subject, Verdict, kept, why};
 use crate::feedback::queries;
 use crate::ledger;
 use crate::model::{Prompt, Stage};
@@ -27,10 +28,11 @@ const REASON: usize = 300;
 /// Grades an edit of a page by the page's own past queries, where there are any.
 pub(super) fn retrieval(bench: &Bench<'_>, subject: &Subject<'_>, verdict: &mut Verdict) {
     let (Some(before), Some(after)) = (&subject.before, &subject.after) else { return };
-    let past = match queries::of_page(&bench.wiki.repo, subject.path(), ledger::now()) {
+    let past = queries::of_page(&bench.wiki.repo, subject.path(), ledger::now()).map_err(|error| error.to_string());
+    let past = match past.and_then(|past| past.faults.first().cloned().map_or(Ok(past), Err)) {
         Ok(past) => past,
-        Err(error) => {
-            verdict.unchecked("retrieval", &format!("the page's past queries cannot be read: {error}"));
+        Err(fault) => {
+            verdict.unchecked("retrieval", &format!("the page's past queries cannot be read: {fault}"));
             return verdict.defer("nobody could tell whether its past queries still find what they looked for");
         }
     };
@@ -131,7 +133,7 @@ fn prompt(template: &Template, queries: &[String], page: Value) -> Prompt {
 
 /// Reads an answer: each query once, in any order, each with a grade from 0 to 3.
 fn read(text: &str, count: usize) -> Result<Vec<i64>, String> {
-    let fields = strict::first(text)?;
+    let fields = strict::only(text, &["grades"])?;
     strict::exactly(&fields, &["grades"])?;
     let Some(Value::Array(found)) = fields.get("grades") else { return Err("`grades` is no list".into()) };
     let mut grades = vec![None; count];

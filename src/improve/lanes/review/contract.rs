@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::improve::strict;
 use crate::proposal::validate::is_order;
 
 /// Most bytes of a reply; `model.max_output_tokens` is far below.
@@ -70,6 +71,14 @@ pub(super) struct Left {
     pub reason: String,
     pub evidence: String,
     pub path: String,
+}
+
+/// The envelope of a reply.
+///
+/// # Errors
+/// In words, why nobody can tell what the reply is: a field is named twice, or another envelope follows.
+pub(super) fn envelope(reply: &str) -> Result<Value, String> {
+    strict::envelope(reply, &["proposals"])
 }
 
 /// Reads the envelope of a reply of so many bytes.
@@ -194,6 +203,23 @@ mod tests {
             assert!(fault.contains(why), "{fault}");
         }
         assert!(read(&json!({"proposals": []}), (1 << 20) + 1).unwrap_err().contains("bytes"));
+    }
+
+    #[test]
+    fn a_reply_with_two_envelopes_has_none() {
+        let (empty, full) = (json!({"proposals": []}), json!({"proposals": [{}]}));
+        for reply in [
+            format!("For instance {empty}\n{full}"),
+            format!("{empty}\n{full}"),
+            "{\"proposals\": [{}], \"proposals\": []}".to_owned(),
+            format!("<think>{empty}"),
+        ] {
+            assert!(envelope(&reply).is_err(), "{reply}");
+        }
+        for reply in [full.to_string(), format!("<think>{empty}</think>```json\n{full}\n```\nThese are my proposals.")]
+        {
+            assert_eq!(envelope(&reply).as_ref(), Ok(&full), "{reply}");
+        }
     }
 
     #[test]

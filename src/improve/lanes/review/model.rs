@@ -64,7 +64,9 @@ pub(super) fn review(bench: &Bench<'_>, selected: &Selected) -> Result<Option<Fo
         responses: asked.response.into_iter().collect(),
         ..Found::default()
     };
-    match asked.value.map(|value| contract::read(&value, bytes)) {
+    let text = asked.text.unwrap_or_default();
+    let read = || contract::envelope(&text).and_then(|value| contract::read(&value, bytes));
+    match asked.value.map(|_| read()) {
         Err(end) => found.end = end,
         Ok(Err(why)) => {
             let why = format!("the reply is refused whole: {why}");

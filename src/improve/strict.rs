@@ -3,23 +3,62 @@
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
-use serde_json::value::RawValue;
 use serde_json::{Map, Value};
+
+/// Places where a value may begin that are looked at: a text of nothing but brackets must not cost a minute.
+const MOST_BEGINNINGS: usize = 2_000;
 
 /// An object's fields.
 pub(super) type Fields = Map<String, Value>;
 
-/// The first JSON value of a text, which must be an object; it may stand in a fence or between words.
-pub(super) fn first(text: &str) -> Result<Fields, String> {
+/// The first JSON value of a reply, which must be an object; it may stand in a fence or between words. Where one of
+/// these fields is named again behind it, the reply may have quoted somebody else's answer first: it is none then.
+pub(super) fn only(text: &str, keys: &[&str]) -> Result<Fields, String> {
+    whole(the_one(text, keys)?)
+}
+
+/// As [`only`], for an object whose values are read one by one: what is named twice deeper down is not looked at.
+pub(super) fn envelope(text: &str, keys: &[&str]) -> Result<Value, String> {
+    let text = the_one(text, keys)?;
+    let Outer(fields) = serde_json::from_str(text).map_err(|error| format!("it is no JSON object: {error}"))?;
+    Ok(Value::Object(fields))
+}
+
+/// The JSON value that answers.
+fn the_one<'t>(text: &'t str, keys: &[&str]) -> Result<&'t str, String> {
+    let text = thought(text)?;
     let mut from = 0;
-    while let Some(at) = text[from..].find(['{', '[']).map(|at| from + at) {
-        let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<&RawValue>();
-        if let Some(Ok(raw)) = values.next() {
-            return whole(raw.get());
-        }
+    for _ in 0..MOST_BEGINNINGS {
+        let Some(at) = text[from..].find(['{', '[']).map(|at| from + at) else { break };
         from = at + 1;
+        let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<Value>();
+        let Some(Ok(_)) = values.next() else { continue };
+        let (value, rest) = text[at..].split_at(values.byte_offset());
+        // `[1]` in a sentence is a footnote.
+        if value.starts_with('[') && value != "[]" && !value.contains('{') {
+            continue;
+        }
+        return match keys.iter().find(|key| names(rest, key)) {
+            Some(key) => Err(format!("it names `{key}` a second time, so that nobody can tell which is the answer")),
+            None => Ok(value),
+        };
     }
     Err("it holds no JSON".into())
+}
+
+/// What a model says after it has thought aloud. What it only thought is no answer.
+fn thought(text: &str) -> Result<&str, String> {
+    match text.trim_start().strip_prefix("<think>").map(|rest| rest.split_once("</think>")) {
+        None => Ok(text),
+        Some(Some((_, said))) => Ok(said),
+        Some(None) => Err("it ends before it has thought".into()),
+    }
+}
+
+/// Whether a text names a field, in a whole object or in one that was cut off.
+fn names(text: &str, key: &str) -> bool {
+    let quoted = format!("\"{key}\"");
+    text.match_indices(&quoted).any(|(at, _)| text[at + quoted.len()..].trim_start().starts_with(':'))
 }
 
 /// A text that is one JSON object and nothing else but white space.
@@ -58,6 +97,36 @@ struct Once(Value);
 impl<'de> Deserialize<'de> for Once {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Once, D::Error> {
         from.deserialize_any(Reader).map(Once)
+    }
+}
+
+/// An object that names no field of its own twice.
+struct Outer(Fields);
+
+impl<'de> Deserialize<'de> for Outer {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Outer, D::Error> {
+        from.deserialize_map(OuterReader).map(Outer)
+    }
+}
+
+struct OuterReader;
+
+impl<'de> Visitor<'de> for OuterReader {
+    type Value = Fields;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Fields, A::Error> {
+        let mut all = Map::new();
+        while let Some((key, value)) = fields.next_entry::<String, Value>()? {
+            if all.contains_key(&key) {
+                return Err(A::Error::custom(format!("`{key}` is named twice")));
+            }
+            all.insert(key, value);
+        }
+        Ok(all)
     }
 }
 
@@ -120,12 +189,43 @@ mod tests {
 
     #[test]
     fn the_first_value_counts_wherever_it_stands_and_must_be_an_object() {
-        for text in ["{\"a\":1}", "Well:\n```json\n{\"a\": 1}\n```\n{\"a\": 2}", "{no} {\"a\":1}"] {
-            assert_eq!(first(text).map(|fields| fields["a"].clone()), Ok(1.into()), "{text}");
+        for text in [
+            "{\"a\":1}",
+            "Well:\n```json\n{\"a\": 1}\n```\nIt is \"a\" that counts, not {\"b\": 2}.",
+            "{no} {\"a\":1}",
+            "\n<think>{\"a\":3}, no.</think>\n{\"a\":1}",
+        ] {
+            assert_eq!(only(text, &["a"]).map(|fields| fields["a"].clone()), Ok(1.into()), "{text}");
         }
         for text in ["", "words", "[{\"a\":1}]", "{\"a\":1,\"a\":2}", "{\"a\":{\"b\":1,\"b\":1}}", "<html>{</html>"] {
-            assert!(first(text).is_err(), "{text}");
+            assert!(only(text, &["a"]).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn an_answer_that_is_given_twice_is_none() {
+        for text in [
+            "The page says {\"a\":1}. I say {\"a\":2}.",
+            "{\"a\":1}\n{\"a\":1}",
+            "{\"a\":1} {\"answer\": {\"a\" : 2}}",
+            "{\"a\":1}, or rather {\"a\": 2, \"b",
+            "<think>{\"a\":1}",
+            "{\"a\":1}</think>{\"a\":2}",
+        ] {
+            assert!(only(text, &["b", "a"]).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_envelope_names_its_own_fields_once() {
+        let twice_within = "[1] {\"a\":[{\"b\":1,\"b\":2}]}";
+        assert_eq!(envelope(twice_within, &["a"]), Ok(serde_json::json!({"a": [{"b": 2}]})));
+        for text in ["{\"a\":[],\"a\":[1]}", "{\"a\":[]} {\"a\":[1]}", "[{\"a\":[]}]", "", "[]", "[\"a\"]"] {
+            assert!(envelope(text, &["a"]).is_err(), "{text}");
+        }
+        let clock = std::time::Instant::now();
+        assert!(envelope(&"[".repeat(100_000), &["a"]).is_err());
+        assert!(clock.elapsed() < std::time::Duration::from_secs(20), "{:?}", clock.elapsed());
     }
 
     #[test]
