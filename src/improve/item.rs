@@ -95,7 +95,7 @@ pub(super) fn work(
             run.refused.push(refusal);
             continue;
         }
-        worked.desktop.proposes(&valid);
+        worked.desktop.proposes(bench.wiki, &valid);
         worked.marks.insert(valid.id.to_string(), verdict.marks);
         let mut draft = Draft {
             scope: selected.scope.clone(),
@@ -129,8 +129,7 @@ fn validate(
     worked: &mut Worked,
 ) -> Result<(Vec<Valid>, Vec<Value>), Error> {
     let (wiki, desktop) = (bench.wiki, &mut worked.desktop);
-    found.cited.into_iter().for_each(|cited| desktop.cite(cited));
-    found.words.into_iter().for_each(|words| desktop.cite_words(words));
+    desktop.cite(found.cited, found.words);
     let scope = wiki.scopes.named(&selected.scope).map_err(|error| Error::Settings(error.to_string()))?;
     let actor = format!("{AUTO_IMPROVE} ({by})");
     let author = Author {

@@ -10,7 +10,7 @@ use super::{Candidate, Error, Item, Operation, Refusal, Refused, View};
 use crate::git::Oid;
 use crate::ledger::{self, Status};
 use crate::session::{self, Redactor, Session, Speaker};
-use crate::wiki::scope::Scope;
+use crate::wiki::scope::{GLOBAL, Scope};
 use crate::wiki::{Kind, Wiki};
 
 /// A session that evidence may cite, with the blobs that hold it.
@@ -107,8 +107,8 @@ impl Desktop {
     }
 
     /// Counts a change as proposed by this run: its limits hold for all of it.
-    pub fn proposes(&mut self, valid: &Valid) {
-        self.proposed.add(valid);
+    pub fn proposes(&mut self, wiki: &Wiki, valid: &Valid) {
+        self.proposed.add(valid, &wiki.config.settings.improve);
     }
 
     /// Why this run proposes nothing more, if so.
@@ -116,29 +116,23 @@ impl Desktop {
         self.proposed.full(&wiki.config.settings.improve)
     }
 
-    /// Makes a session known to evidence.
-    pub fn cite(&mut self, cited: Cited) {
-        self.cited.insert(cited.session.id.clone(), cited);
+    /// Makes these sessions, and what somebody said, known to evidence, in place of all that was known before.
+    pub fn cite(&mut self, cited: Vec<Cited>, words: Vec<Words>) {
+        self.cited = cited.into_iter().map(|cited| (cited.session.id.clone(), cited)).collect();
+        self.words = words.into_iter().map(|words| (words.source.clone(), words)).collect();
     }
 
-    /// Makes what somebody said known to evidence.
-    pub fn cite_words(&mut self, words: Words) {
-        self.words.insert(words.source.clone(), words);
-    }
-
-    /// Makes the captured session that a source names known, if there is one.
-    pub fn cite_source(&mut self, wiki: &Wiki, source: &str) -> Result<()> {
+    /// Makes the captured session that a source names known, if there is one and the scope may quote it.
+    pub fn cite_source(&mut self, wiki: &Wiki, scope: &Scope, source: &str) -> Result<()> {
         let Some(id) = session_of(source) else { return Ok(()) };
         if self.cited.contains_key(id) {
             return Ok(());
         }
-        if let Some((stored, session, page)) = session::load(&wiki.repo, id)? {
-            self.cite(Cited {
-                session,
-                page,
-                page_blob: stored.page_blob,
-                observations_blob: stored.observations_blob,
-            });
+        if let Some((stored, session, page)) = session::load(&wiki.repo, id)?
+            && is_open_to(scope, &stored.meta.scope)
+        {
+            let (page_blob, observations_blob) = (stored.page_blob, stored.observations_blob);
+            self.cited.insert(id.to_owned(), Cited { session, page, page_blob, observations_blob });
         }
         Ok(())
     }
@@ -152,7 +146,7 @@ impl Desktop {
         candidates: Vec<Result<Candidate, Refusal>>,
     ) -> (Vec<Valid>, Vec<Refusal>) {
         let context = self.context(wiki, scope, author);
-        let source = |name: &str| self.source(wiki, &citation::whole(name, author.session));
+        let source = |name: &str| self.source(wiki, scope, &citation::whole(name, author.session));
         let finds_secret = |text: &str| self.redactor.finds(text);
         let context =
             Context { source: &source, own_words: &session::own_words, finds_secret: &finds_secret, ..context };
@@ -191,38 +185,45 @@ impl Desktop {
         }
     }
 
-    /// What an evidence source stands for.
-    fn source(&self, wiki: &Wiki, name: &str) -> Option<Source> {
+    /// What an evidence source of a scope stands for.
+    fn source(&self, wiki: &Wiki, scope: &Scope, name: &str) -> Option<Source> {
         if let Some(id) = session_of(name) {
-            let cited = self.cited.get(id)?;
-            let blob = cited.observations_blob.unwrap_or(cited.page_blob).to_string();
-            let seq = name.rsplit_once('#').and_then(|(_, seq)| seq.parse::<u32>().ok());
-            let mut passages: Vec<Passage> = cited
-                .session
-                .observations
-                .iter()
-                .filter(|observation| seq.is_none_or(|seq| observation.seq == seq))
-                .map(|observation| Passage {
-                    blob: blob.clone(),
-                    speaker: Some(observation.speaker),
-                    text: observation.body.clone(),
-                })
-                .collect();
-            if seq.is_none() {
-                passages.push(Passage { blob: cited.page_blob.to_string(), speaker: None, text: cited.page.clone() });
-            }
-            return Some(Source { name: name.to_owned(), passages });
+            return of_session(self.cited.get(id)?, id, name.split_once('#').map(|(_, seq)| seq));
         }
         if let Some(words) = self.words.get(name) {
             let passage = Passage { blob: words.blob.clone(), speaker: Some(words.speaker), text: words.text.clone() };
             return Some(Source { name: name.to_owned(), passages: vec![passage] });
         }
         let name = name.strip_prefix("pages/").filter(|_| self.known.page(name).is_none()).unwrap_or(name);
-        let page = self.known.page(name)?;
+        let page = self.known.page(name).filter(|page| is_open_to(scope, &page.scope))?;
         let blob = wiki.repo.entry(wiki.tip?, wiki.full_path(name).as_ref()).ok()??.oid.to_string();
         let text = String::from_utf8_lossy(&page.bytes).into_owned();
         Some(Source { name: name.to_owned(), passages: vec![Passage { blob, speaker: None, text }] })
     }
+}
+
+/// A session: its page and all that was observed; with a number, that one observation.
+fn of_session(cited: &Cited, id: &str, seq: Option<&str>) -> Option<Source> {
+    let seq = seq.map(str::parse::<u32>).transpose().ok()?;
+    let blob = cited.observations_blob.unwrap_or(cited.page_blob).to_string();
+    let observed = cited.session.observations.iter().filter(|one| seq.is_none_or(|seq| one.seq == seq));
+    let mut passages: Vec<Passage> = observed
+        .map(|one| Passage { blob: blob.clone(), speaker: Some(one.speaker), text: one.body.clone() })
+        .collect();
+    let name = match seq {
+        Some(_) if passages.is_empty() => return None,
+        Some(seq) => format!("sessions/{id}#{seq}"),
+        None => {
+            passages.push(Passage { blob: cited.page_blob.to_string(), speaker: None, text: cited.page.clone() });
+            format!("sessions/{id}.md")
+        }
+    };
+    Some(Source { name, passages })
+}
+
+/// Whether what belongs to one scope may be quoted in another: only what is no project's own.
+fn is_open_to(scope: &Scope, owner: &str) -> bool {
+    owner == scope.name || owner == GLOBAL
 }
 
 /// Rejections that are remembered, newest first, and for how many days.

@@ -161,9 +161,11 @@ fn validated(
     raw: Value,
 ) -> Result<Box<Valid>, Refusal> {
     let candidate = desktop.normalise(wiki, scope, author, &raw)?;
+    // What another candidate of another scope cited is not known here.
+    desktop.cite(Vec::new(), Vec::new());
     for evidence in &candidate.evidence {
         // A source that cannot be read is one that no quote stands in.
-        let _ = desktop.cite_source(wiki, &evidence.source);
+        let _ = desktop.cite_source(wiki, scope, &evidence.source);
     }
     // Each by itself: the limits of a run are not for what people hand in.
     let (mut valid, mut refused) = desktop.validate(wiki, scope, author, vec![Ok(candidate)]);

@@ -13,6 +13,7 @@ mod place;
 mod proposed;
 mod reached;
 mod wording;
+mod words;
 
 use std::collections::BTreeMap;
 
@@ -137,6 +138,9 @@ pub struct Valid {
 /// Why a person decides where something that was read gives orders to agents or models.
 pub const SUSPICIOUS: &str = "what was read for it holds an order to agents or models";
 
+/// Why a person decides on what quotes nothing but the page that it changes.
+const CIRCULAR: &str = "all that it quotes stands in the page that it changes";
+
 /// Most characters of a rationale: it stands in the commit message.
 const MAX_RATIONALE_CHARS: usize = 4_000;
 
@@ -241,6 +245,8 @@ impl Check<'_> {
         field::title(candidate)?;
         let (mended, deferred) = (mend::mend(candidate, self.context, self.limits)?, self.protection(candidate)?);
         let deferred = deferred.or_else(|| rests.on_orders.then(|| SUSPICIOUS.to_owned()));
+        let circular = !self.context.by_person && evidence::is_circular(candidate);
+        let deferred = deferred.or_else(|| circular.then(|| CIRCULAR.to_owned()));
         self.notes.extend(mended);
         if rests.on_other_words {
             self.notes.push("no word of the person's quote stands in the rule: see whether they meant it".into());

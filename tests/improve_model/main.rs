@@ -198,6 +198,47 @@ fn short_sessions_are_passed_over_without_a_call_and_do_not_block_the_next() {
 }
 
 #[test]
+fn a_session_that_another_review_read_is_no_evidence() {
+    let scene = Scene::new();
+    let first = scene.capture(1, &lesson());
+    scene.capture(2, &lesson());
+    let quote = "the export tests expect Redis on port 6380";
+    let source = format!("sessions/{first}.md");
+    scene.replies(&reply(&[gotcha(json!({"evidence": [{"source": source, "quote": quote}]}))]));
+    let run = scene.sandbox.json(&["improve", "--all"]);
+    assert_eq!(run["proposals"].as_array().map(Vec::len), Some(1), "the review of the session itself: {run}");
+    assert_eq!(codes(&run), ["evidence_not_found"], "the review of the other one");
+}
+
+#[test]
+fn pages_of_other_scopes_are_no_evidence() {
+    let scene = Scene::new();
+    let scopes = "[[scope]]\nname = \"proj\"\npath = \"proj\"\ndirs = [\"/home/dev/proj\"]\n\n\
+                  [[scope]]\nname = \"other\"\npath = \"other\"\ndirs = [\"/home/dev/other\"]\n";
+    let settings = std::fs::read_to_string(scene.sandbox.dir.join(".gitmemory.toml")).unwrap_or_default();
+    scene.page(".gitmemory.toml", &format!("{settings}\n{scopes}"));
+    scene.page("other/notes/plan.md", "# Plan\n\nThe other project will be sold in May.\n");
+    scene.page("notes/all.md", "# For all\n\nEvery project runs its tests in the container.\n");
+    scene.page("proj/notes/own.md", "# Own\n\nThe export has tests of its own.\n");
+    scene.capture(1, &lesson());
+    let resting = |on: &str, quote: &str| {
+        gotcha(json!({
+            "path": format!("proj/gotchas/{}.md", on.replace(['/', '.'], "-")), "title": format!("What {on} says"),
+            "body_markdown": format!("# What {on} says\n\nWhoever touches the export reads {on} before anything else.\n"), "evidence": [{"source": on, "quote": quote}],
+        }))
+    };
+    scene.replies(&reply(&[
+        resting("other/notes/plan.md", "The other project will be sold in May."),
+        resting("notes/all.md", "Every project runs its tests in the container."),
+        resting("proj/notes/own.md", "The export has tests of its own."),
+    ]));
+    let run = scene.improve();
+    assert_eq!(codes(&run), ["evidence_not_found"], "{run}");
+    assert!(run["refused"][0]["path"].as_str().is_some_and(|path| path.contains("plan")), "{run}");
+    assert_eq!(run["proposals"].as_array().map(Vec::len), Some(2), "{run}");
+}
+
+#[test]
 fn an_envelope_that_breaks_the_contract_is_refused_whole_and_parks_after_three_attempts() {
     let scene = Scene::new();
     scene.capture(1, &lesson());

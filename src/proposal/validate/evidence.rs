@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::{Candidate, Context, Evidence, Fault, Passage, ReasonCode, wording};
+use super::{Candidate, Context, Evidence, Fault, Passage, ReasonCode, wording, words};
 use crate::session::Speaker;
-use crate::wiki::Kind;
 use crate::wiki::text::{fold_space, normal};
+use crate::wiki::{EditOp, Kind};
 
 /// Longest quote, in characters.
 pub const MAX_QUOTE_CHARS: usize = 400;
@@ -15,6 +15,10 @@ const MIN_QUOTE_LETTERS: usize = 4;
 
 /// Most quotes of one candidate: they all stand in its commit message and its sidecar.
 const MAX_QUOTES: usize = 20;
+
+/// Fewest words of a person's that a rule may rest on, unless they are all of a sentence: a bit of a sentence says
+/// nothing of what was meant.
+const MIN_RULE_WORDS: usize = 3;
 
 /// What the evidence tells of a candidate.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -41,10 +45,11 @@ pub(super) fn check(candidate: &mut Candidate, context: &Context<'_>) -> Result<
         let what = format!("{count} quotes; {MAX_QUOTES} are allowed, take those that say most");
         return Err((ReasonCode::QuoteTooLong, what));
     }
-    let (mut human, mut on_orders) = (false, false);
+    let (mut human, mut said, mut on_orders) = (false, false, false);
     for (number, evidence) in (1..).zip(&mut candidate.evidence) {
         let found = find(number, evidence, context)?;
         human |= found.own;
+        said |= found.said;
         on_orders |= found.orders;
     }
     let rule = candidate.kind == Kind::Rule && !context.by_person;
@@ -52,6 +57,13 @@ pub(super) fn check(candidate: &mut Candidate, context: &Context<'_>) -> Result<
         let what = "a rule needs a quote that a person typed themselves; a tool's output, an answer, a page or \
                     something that a person pasted is not enough";
         return Err((ReasonCode::EvidenceNotHuman, what.into()));
+    }
+    if rule && !said {
+        let what = format!(
+            "a rule needs a whole sentence that a person typed, or {MIN_RULE_WORDS} words of it that begin and end \
+             with whole words"
+        );
+        return Err((ReasonCode::EvidenceNotHuman, what));
     }
     Ok(Rests {
         redacted: candidate.evidence.iter().any(|evidence| evidence.quote.contains("[REDACTED:")),
@@ -83,10 +95,19 @@ fn on_other_words(candidate: &Candidate) -> bool {
     said.is_disjoint(&meant)
 }
 
+/// Whether it changes the text of a page and quotes nothing but that page: what is written there already is no reason
+/// to write more.
+pub(super) fn is_circular(candidate: &Candidate) -> bool {
+    let text = candidate.body_markdown.is_some() || candidate.edits.iter().any(|edit| edit.op != EditOp::SetField);
+    text && !candidate.evidence.is_empty() && candidate.evidence.iter().all(|item| item.source == candidate.path)
+}
+
 /// What a quote was found to be.
 struct Found {
     /// A person's own words.
     own: bool,
+    /// Enough of them to tell what was said.
+    said: bool,
     /// The passage that it stands in gives orders.
     orders: bool,
 }
@@ -117,12 +138,8 @@ fn find(number: usize, evidence: &mut Evidence, context: &Context<'_>) -> Result
         evidence.quote.clone_from(&quote);
     }
     evidence.source = source.name;
-    if let Some(passage) = source.passages.iter().find(own) {
-        evidence.blob = Some(passage.blob.clone());
-        evidence.speaker = Some(Speaker::Human);
-        return Ok(Found { own: true, orders: wording::reads_like_order(&passage.text) });
-    }
-    let Some(passage) = source.passages.iter().find(|passage| holds(&passage.text)) else {
+    let typed = source.passages.iter().find(own);
+    let Some(passage) = typed.or_else(|| source.passages.iter().find(|passage| holds(&passage.text))) else {
         let what = format!(
             "quote {number} (\"{}\") does not stand in {}; it must be verbatim, only white space may differ",
             start(&quote),
@@ -130,13 +147,29 @@ fn find(number: usize, evidence: &mut Evidence, context: &Context<'_>) -> Result
         );
         return Err((ReasonCode::EvidenceNotFound, what));
     };
+    if !words::places(&fold_space(&passage.text), &quote).any(|place| place.whole > 0) {
+        let what = format!(
+            "quote {number} (\"{}\") cuts words of {} in pieces; quote whole ones",
+            start(&quote),
+            evidence.source
+        );
+        return Err((ReasonCode::EvidenceNotFound, what));
+    }
     evidence.blob = Some(passage.blob.clone());
+    let own = typed.is_some();
     // What a person only pasted is in their turn, but not their word.
     evidence.speaker = match passage.speaker {
-        Some(Speaker::Human) => Some(Speaker::System),
+        Some(Speaker::Human) if !own => Some(Speaker::System),
         other => other,
     };
-    Ok(Found { own: false, orders: wording::reads_like_order(&passage.text) })
+    let words = (context.own_words)(&passage.text);
+    // A line may be a sentence without a full stop.
+    let said = own
+        && words.lines().chain([words.as_str()]).any(|text| {
+            words::places(&fold_space(text), &quote)
+                .any(|place| place.uncut && (place.whole >= MIN_RULE_WORDS || place.sentence))
+        });
+    Ok(Found { own, said, orders: wording::reads_like_order(&passage.text) })
 }
 
 fn shown(source: &str) -> String {
