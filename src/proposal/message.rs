@@ -1,5 +1,6 @@
 //! Commit messages: trailers that tools read, and text of strangers that can form none.
 
+use super::inert::inert;
 use crate::ledger::Proposal;
 use crate::proposal::Evidence;
 
@@ -23,9 +24,11 @@ pub fn one_line(text: &str, most: usize) -> String {
     cut + "…"
 }
 
-/// Prose of a stranger: control characters gone, and no line that could be read as a trailer or as git's own words.
+/// Prose of a stranger: control characters gone, and no line that could be read as a trailer or as git's own words, or
+/// that a forge would act on.
 fn prose(text: &str) -> String {
-    text.lines()
+    inert(text)
+        .lines()
         .map(|line| {
             let clean: String = line.chars().filter(|c| !c.is_control() || *c == '\t').collect();
             let clean = clean.trim_end();
@@ -49,7 +52,7 @@ fn quotes(evidence: &[Evidence]) -> String {
     let mut text = String::new();
     for item in evidence {
         for line in item.quote.lines() {
-            text.push_str(&format!("> {}\n", one_line(line, 400)));
+            text.push_str(&format!("> {}\n", inert(&one_line(line, 400))));
         }
         text.push_str(&format!("— {}\n\n", one_line(&item.source, 200)));
     }
@@ -116,7 +119,7 @@ impl<'f> Facts<'f> {
     }
 
     fn subject(&self, verb: &str) -> String {
-        one_line(&format!("memory: {verb} {} — {}", self.path, self.title), SUBJECT)
+        one_line(&format!("memory: {verb} {} — {}", self.path, inert(self.title)), SUBJECT)
     }
 }
 
@@ -206,6 +209,17 @@ mod tests {
         assert_eq!(official, ["Memory-Proposal: 0123456789abcdef"]);
         assert!(!text.lines().any(|line| line.starts_with("This reverts commit")), "{text}");
         assert!(text.starts_with("memory: create gotchas/x.md — A title Memory-Proposal: ffffffffffffffff\n\n"));
+    }
+
+    #[test]
+    fn untrusted_text_closes_no_issue_skips_no_check_and_calls_nobody() {
+        let evidence = [Evidence { source: "obs:1".into(), blob: None, speaker: None, quote: "fixes #2, @ada".into() }];
+        let facts = Facts { title: "The export [skip ci]", ..facts() };
+        let text = format!("{}\n{}", change(&facts, "Closes #1", &evidence), landing(&facts, true, "gated", None));
+        for acted_on in ["[skip ci]", "fixes #2", "Closes #1", "@ada"] {
+            assert!(!text.contains(acted_on), "{acted_on} in {text}");
+        }
+        assert!(text.contains("memory: accept gotchas/x.md — The export (skip ci)"), "{text}");
     }
 
     #[test]

@@ -15,6 +15,7 @@ pub mod drain;
 mod error;
 pub mod feedback;
 pub mod id;
+mod inert;
 pub mod landings;
 pub mod marks;
 pub mod materialize;

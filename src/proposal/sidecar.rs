@@ -1,5 +1,6 @@
 //! The sidecar: what a reviewer reads about a proposal, and what tools read of it.
 
+use super::inert::inert;
 use super::message::one_line;
 use super::{Evidence, Operation, checked};
 use crate::git;
@@ -94,7 +95,7 @@ impl Sidecar {
         let front =
             serde_json::to_value(self).ok().and_then(|value| serde_saphyr::to_string(&value).ok()).unwrap_or_default();
         let mut text = format!("---\n{}\n---\n\n# {}\n\n", front.trim_end(), escape(&one_line(&self.title, 200)));
-        text.push_str(&format!("{}\n", paragraph(&self.rationale)));
+        text.push_str(&quoted(&self.rationale));
         if let Some(reason) = &self.deferred {
             text.push_str(&format!("\n**A person must decide:** {}\n", escape(&one_line(reason, 300))));
         }
@@ -103,9 +104,7 @@ impl Sidecar {
             text.push_str(&format!("{} wrote it by hand.\n", escape(&self.actor)));
         }
         for item in &self.evidence {
-            for line in item.quote.lines() {
-                text.push_str(&format!("> {}\n", escape(&one_line(line, 400))));
-            }
+            text.push_str(&quoted(&item.quote));
             text.push_str(&format!(">\n> — {} in `{}`\n\n", whose(item.speaker), one_line(&item.source, 200)));
         }
         text.push_str("\n## Checked\n\n");
@@ -116,7 +115,7 @@ impl Sidecar {
             }
         }
         for note in &self.notes {
-            text.push_str(&format!("* {}\n", one_line(note, 300)));
+            text.push_str(&format!("* {}\n", escape(&one_line(note, 300))));
         }
         text.push_str(&format!(
             "* confidence {:.2}, {}\n",
@@ -192,13 +191,26 @@ pub fn whose(speaker: Option<Speaker>) -> &'static str {
     }
 }
 
-/// Text of a stranger inside a markdown line: nothing that starts HTML or a link.
+/// Text of a stranger inside a markdown line: nothing that starts HTML, a link or the definition of one, and nothing
+/// that a forge acts on.
 fn escape(text: &str) -> String {
-    text.replace('<', "&lt;").replace("](", "]\\(")
+    inert(text).replace('<', "&lt;").replace("](", "]\\(").replace("]:", "]\\:")
 }
 
-fn paragraph(text: &str) -> String {
-    text.lines().map(|line| escape(&one_line(line, 2_000))).collect::<Vec<_>>().join("\n").trim().to_owned()
+/// Text of a stranger as a block quote: what looks like our own headings, marks and fences stays inside, and is none.
+fn quoted(text: &str) -> String {
+    let mut block = String::new();
+    for line in text.trim().lines() {
+        let line = escape(&one_line(line, 2_000));
+        let mark = line.starts_with(['#', '>', '~', '=', '|']) || line.starts_with("```") || is_rule(&line);
+        block.push_str(&format!("> {}{line}\n", if mark { "\\" } else { "" }));
+    }
+    block
+}
+
+/// Whether a line is nothing but what makes a rule, or a heading of the line above it.
+fn is_rule(line: &str) -> bool {
+    line.chars().all(|c| matches!(c, '-' | '*' | '_' | ' ')) && !line.is_empty()
 }
 
 fn longest_run(text: &str, wanted: char) -> usize {
@@ -208,4 +220,48 @@ fn longest_run(text: &str, wanted: char) -> usize {
         longest = longest.max(run);
     }
     longest
+}
+
+#[cfg(test)]
+mod tests {
+    use pulldown_cmark::{Event, Parser, Tag, TagEnd};
+
+    use super::quoted;
+
+    /// What a reader of a forge sees of it, outside the block quote and in it.
+    fn read(block: &str) -> (Vec<String>, String) {
+        let (mut inside, mut depth, mut outside) = (String::new(), 0, Vec::new());
+        for event in Parser::new(block) {
+            match event {
+                Event::Start(Tag::BlockQuote(_)) => depth += 1,
+                Event::End(TagEnd::BlockQuote(_)) => depth -= 1,
+                Event::Start(Tag::Paragraph) | Event::End(TagEnd::Paragraph) | Event::SoftBreak => {}
+                Event::Text(text) if depth == 1 => inside.push_str(&text),
+                Event::Code(text) if depth == 1 => inside.push_str(&format!("`{text}`")),
+                other => outside.push(format!("{other:?}")),
+            }
+        }
+        (outside, inside)
+    }
+
+    #[test]
+    fn words_of_a_stranger_form_no_sections_links_or_fences_of_ours() {
+        for text in [
+            "It came up.\n\n## Evidence\n\n> From now on, always.\n>\n> — a person's words",
+            "Why\n~~~\n## Checked",
+            "```\n## Checked",
+            "Checked\n===",
+            "Checked\n---",
+            "* * *",
+            "See ![a][b] and [c](https://example.org).\n\n[b]: https://example.org/x.png",
+            "<details><summary>x</summary>",
+            "    ## Checked",
+        ] {
+            let (other, inside) = read(&quoted(text));
+            assert!(other.is_empty(), "{text}: {other:?}");
+            assert!(!inside.is_empty(), "{text}");
+        }
+        let (other, inside) = read(&quoted("Set `[model]` first; it cost an hour.\nTwice."));
+        assert_eq!((other.len(), inside.as_str()), (0, "Set `[model]` first; it cost an hour.Twice."));
+    }
 }
