@@ -6,7 +6,9 @@ mod change;
 mod duplicate;
 mod evidence;
 mod field;
+mod hidden;
 mod known;
+mod markup;
 mod mend;
 mod normalise;
 mod place;
@@ -256,6 +258,7 @@ impl Check<'_> {
         change::limits(candidate, self.limits)?;
         field::values(candidate, self.context)?;
         let changes = change::apply(candidate, self.context, self.limits)?;
+        let deferred = deferred.or(self.markup(candidate, &changes)?);
         let losses = || change::losses(candidate, &changes).filter(|_| !self.context.by_person);
         let deferred = deferred.or_else(losses);
         duplicate::of_content(candidate, self.context)?;
@@ -286,6 +289,21 @@ impl Check<'_> {
             return Err((ReasonCode::BodyTooLarge, what));
         }
         Ok(())
+    }
+
+    /// Why only a person may decide on what a machine's pages would show, or not show.
+    fn markup(&self, candidate: &Candidate, changes: &BTreeMap<String, Written>) -> Result<Option<String>, Fault> {
+        if self.context.by_person || candidate.operation == Operation::Retire {
+            return Ok(None);
+        }
+        let mut unseen = None;
+        for (path, written) in changes {
+            let Some(after) = &written.after else { continue };
+            let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+            let old = written.before.as_deref().map(text).unwrap_or_default();
+            unseen = unseen.or(markup::check(path, &old, &text(after))?);
+        }
+        Ok(unseen)
     }
 
     /// Why only a person may decide.

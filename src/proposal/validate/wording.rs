@@ -3,10 +3,11 @@
 use std::sync::LazyLock;
 
 use regex::bytes::{RegexSet as ByteSet, RegexSetBuilder};
-use regex::{Regex, RegexSet};
+use regex::{Captures, Regex, RegexSet};
 use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
 
-use super::{Candidate, Fault, ReasonCode};
+use super::{Candidate, Fault, ReasonCode, hidden};
 use crate::wiki::text::fold_space;
 
 /// Refuses a candidate that holds a secret anywhere. The message names the place only.
@@ -23,7 +24,7 @@ pub(super) fn secrets(candidate: &Candidate, finds: &dyn Fn(&str) -> bool) -> Re
 /// Refuses a candidate that gives orders to agents or models, or hides text from the reader.
 pub(super) fn overrides(candidate: &Candidate) -> Result<(), Fault> {
     for (place, text) in texts(candidate) {
-        if let Some(c) = text.chars().find(|c| hidden(*c)) {
+        if let Some(c) = hidden::first(text, place == "evidence") {
             let what = format!("a hidden character (U+{:04X}) stands in the {place}; take it out", u32::from(c));
             return Err((ReasonCode::ContainsInstructionOverride, what));
         }
@@ -92,16 +93,23 @@ fn texts(candidate: &Candidate) -> Vec<(&'static str, &str)> {
     all
 }
 
-/// Characters that show nothing, or show text in another order than it has: terminal escapes, bidirectional controls,
-/// and tag letters, which models read and people do not see.
-fn hidden(c: char) -> bool {
-    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{e0000}'..='\u{e001f}')
-        || c.is_control() && !matches!(c, '\n' | '\r' | '\t')
+/// Whether a text tells a machine to leave its instructions or skip its checks. "Never skip the review" does not, nor
+/// does a sentence on what programs do: "configs override the existing rules".
+pub fn is_order(text: &str) -> bool {
+    let orders = |text: &str| OVERRIDES.is_match(FORBIDDEN.replace_all(&plain(text), "keep ").as_bytes());
+    let text = TAG_IN_CODE.replace_all(text, "code");
+    // What HTML makes of it, too: words with tags and comments between their letters.
+    orders(&text) || text.contains(['<', '&']) && orders(&ENTITY.replace_all(&MARKUP.replace_all(&text, ""), decoded))
 }
 
-/// Whether a text tells a machine to leave its instructions or skip its checks. "Never skip the review" does not.
-pub fn is_order(text: &str) -> bool {
-    OVERRIDES.is_match(FORBIDDEN.replace_all(&plain(text), "keep ").as_bytes())
+/// The character that a reference of HTML stands for.
+fn decoded(found: &Captures<'_>) -> String {
+    let number = match (found.get(1), found.get(2)) {
+        (Some(digits), _) => digits.as_str().parse().ok(),
+        (_, Some(digits)) => u32::from_str_radix(digits.as_str(), 16).ok(),
+        _ => Some(u32::from(' ')),
+    };
+    number.and_then(char::from_u32).map_or_else(|| found[0].to_owned(), String::from)
 }
 
 /// Whether a text that is read, rather than proposed, tries to give orders: what [`is_order`] finds, or text that runs
@@ -110,13 +118,17 @@ pub fn reads_like_order(text: &str) -> bool {
     text.contains(['\u{202d}', '\u{202e}']) || is_order(text)
 }
 
-/// In ASCII: lower case, compatibility forms and white space folded, letters that only look Latin made Latin, tag letters
-/// made visible, nothing of zero width between the letters, and one sign for every other character.
+/// In ASCII: lower case, compatibility forms and white space folded, accents gone, letters that only look Latin made
+/// Latin, tag letters made visible, nothing of zero width between the letters, and one sign for every other character.
+/// Lines stay lines.
 fn plain(text: &str) -> String {
-    let seen = text.nfkc().filter(
-        |c| !matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '*' | '`' | '_'),
-    );
-    let lower = fold_space(&seen.collect::<String>()).to_lowercase();
+    let seen = text.nfkd().filter(|c| {
+        !matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '*' | '`' | '_')
+            && (c.is_ascii() || !is_combining_mark(*c))
+    });
+    let lines: String = seen.collect();
+    let lines = lines.lines().map(|line| fold_space(line).to_lowercase()).filter(|line| !line.is_empty());
+    let lower = lines.collect::<Vec<_>>().join("\n");
     if lower.is_ascii() {
         return lower;
     }
@@ -134,14 +146,19 @@ fn plain(text: &str) -> String {
     plain
 }
 
-/// The Latin letter that a Cyrillic or Greek one is taken for, and the letter behind a tag letter.
+/// The Latin letter that one of another script is taken for, and the letter behind a tag letter.
 fn looks_like(c: char) -> char {
     const OTHER: char = '\u{1a}';
-    const ALIKE: [(&str, &str); 2] =
-        [("аеіјокрсухѕһԁԛԝмтвнпгո", "aeijokpcyxshdqwmtbhnro"), ("αεικνορτυχ", "aeikvoptux")];
+    const ALIKE: [(&str, &str); 4] = [
+        ("аеіјокрсухѕһԁԛԝмтвнпгո", "aeijokpcyxshdqwmtbhnro"),
+        ("αεικνορτυχ", "aeikvoptux"),
+        ("օսհցզ", "ouhgq"),
+        ("ıɡȷɩɑ", "igjia"),
+    ];
     match c {
         c if c.is_ascii() => return c,
         '\u{2018}' | '\u{2019}' => return '\'',
+        '\u{2013}' | '\u{2014}' => return '-',
         '\u{e0020}'..='\u{e007e}' => {
             return char::from_u32(u32::from(c) - 0xe0000).map_or(OTHER, |c| c.to_ascii_lowercase());
         }
@@ -177,19 +194,43 @@ fn regex(pattern: &str) -> Regex {
 
 static CODE_SPAN: LazyLock<Regex> = LazyLock::new(|| regex("`+[^`\n]+`+"));
 
+/// A tag that is spoken of.
+static TAG_IN_CODE: LazyLock<Regex> = LazyLock::new(|| regex(r"`</?[A-Za-z-]+(?: [^<>`\n]*)?>`"));
+
+/// Comments and tags.
+static MARKUP: LazyLock<Regex> = LazyLock::new(|| regex(r"(?s)<!--.*?(?:-->|$)|</?[A-Za-z][^<>]*>"));
+
+/// References to characters; those with names of white space alone, as letters have none.
+static ENTITY: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"(?i)&#0*(\d{1,7});?|&#x0*([0-9a-f]{1,6});?|&(?:nbsp|ensp|emsp|thinsp|Tab|NewLine);"));
+
+/// Where an order may begin: a sentence, a line, or what is said to whoever reads.
+const START: &str = r#"(?:^|[\n.!?:;,"'(\[{>|#=/-] ?|\b(?:please|kindly|must|should|shall|you|now|just|instead) )"#;
+
+/// Where its sentence, or a part of it, ends.
+const END: &str = r#"(?:$|[.!?,;:\n"')]| (?:and|you|from now on|now)\b)"#;
+
+/// A pattern whose spaces may be line ends.
+fn over_lines(pattern: &str) -> String {
+    pattern.replace("START", START).replace("END", END).replace(' ', r"[ \n]")
+}
+
 static FORBIDDEN: LazyLock<Regex> = LazyLock::new(|| {
-    regex(
+    regex(&over_lines(
         r"(?-u)\b(never|do not|don't|must not|mustn't|should not|shouldn't|cannot|can't|may not) (ever )?(ignore|disregard|forget|override|overrule|reveal|print|show|output|leak|disclose|expose|send|skip|bypass|disable|turn off|circumvent|auto-?accept|auto-?approve|accept|approve|merge|apply) ",
-    )
+    ))
 });
 
-static CONFLICT: LazyLock<Regex> = LazyLock::new(|| regex(r"^(<{7}|>{7}|\|{7})( |$)|^={7}$"));
+/// Seven equal signs alone are no such marker: they make a heading of the line above. They never come without the others.
+static CONFLICT: LazyLock<Regex> = LazyLock::new(|| regex(r"^(<{7}|>{7}|\|{7})( |$)"));
 
 static OVERRIDES: LazyLock<ByteSet> = LazyLock::new(|| {
-    // They meet ASCII alone; a set that knew of all letters would be made ten times as slowly.
-    RegexSetBuilder::new([
+    let patterns = [
         // ignore all previous instructions
-        r"\b(ignore|disregard|forget|override|overrule|set aside|do not follow|don't follow|stop following)\b[^.!?]{0,30}\b(previous|prior|above|earlier|preceding|foregoing|former|existing|original)\b[^.!?]{0,30}\b(instructions?|prompts?|rules|guidelines|directions|context|messages?|polic(y|ies)|constraints)\b",
+        r"\b(ignore|disregard|forget|set aside|do not follow|don't follow|stop following)\b[^.!?]{0,30}\b(previous|prior|above|earlier|preceding|foregoing|former|existing|original)\b[^.!?]{0,30}\b(instructions?|prompts?|guidelines|directions)\b",
+        r"START(override|overrule)\b[^.!?]{0,30}\b(previous|prior|above|earlier|preceding|foregoing|former|existing|original)\b[^.!?]{0,30}\b(instructions?|prompts?|guidelines|directions)\b",
+        // the same of what programs ignore and override as well: said to somebody, and with nothing behind it
+        r"START(ignore|disregard|forget|override|overrule|set aside)\b[^.!?\n]{0,30}\b(previous|prior|above|earlier|preceding|foregoing|former|existing|original) ([a-z-]+ )?(rules|context|messages?|polic(y|ies)|constraints)END",
         r"\b(ignore|disregard|forget|override|overrule|do not follow|don't follow)\b (all |any |every )?(of )?(your|my|the|these|those|all|any|system|developer) (of )?(your |the |system |developer |safety )?(instructions?|prompts?|guidelines|programming|training|system prompt)\b",
         r"\b(ignore|disregard|forget) everything (above|before|you|i)\b",
         // you are now …
@@ -202,7 +243,9 @@ static OVERRIDES: LazyLock<ByteSet> = LazyLock::new(|| {
         r"\bsystem prompt ?[:=]",
         r"\bnew instructions? ?:",
         // tags that agent programs use for their own words
-        r"</?\s*(system-reminder|system-?prompt|system-?message|system|importantinstructions)\s*>",
+        r"</?\s*(system-reminder|system-?prompt|system-?message|importantinstructions)( [^<>]{0,60})?\s*>",
+        // alone it is an element of many formats, with a word or two in it
+        r"<\s*system( [^<>]{0,60})?\s*> ?([^ <>\n]+ ){3}",
         r"<\|(im-?start|imstart|im-?end|imend|system|endoftext|startheaderid)\|?>",
         r"\[/?inst\]|<<sys>>",
         // addressed to machines
@@ -218,16 +261,16 @@ static OVERRIDES: LazyLock<ByteSet> = LazyLock::new(|| {
         r"\b(rate|score|grade|give|mark)\b[^.!?]{0,25}\b(every|each|all)\b[^.!?]{0,12}\bcriteri(on|a)\b[^.!?]{0,30}\b(5|five|full|highest|maximum|top|pass)\b",
         r"\b(rate|score|grade) (this|it)\b[^.!?]{0,30}\b(5|five|full marks|highest|maximum)\b",
         // skip the checks, change the policy
-        r"\b(skip|bypass|disable|turn off|circumvent|ignore)\b[^.!?]{0,20}\b(approval|guardrails?|human review|safety (checks?|rules|filters?|guidelines)|review gate|judge|memory (polic(y|ies)|validation|review)|validation (gate|gates|rules))\b",
+        r"\b(skip|bypass|disable|turn off|circumvent|ignore)\b[^.!?]{0,20}\b(guardrails?|human review|safety (checks?|rules|filters?|guidelines)|review gate|memory (polic(y|ies)|validation|review)|validation gates?)\b",
+        r"START(skip|bypass|disable|turn off|circumvent|ignore) (the |all |any |every |human |user )*(approvals?|judges?)( (for|of) (this|these|all|every|any)\b|END)",
         r"\b(set|change|switch|turn)\b[^.!?]{0,20}\b(approval|memory|review)[ .](policy|mode) ?(to|=|into) ?.?(all|none|auto|off)\b",
         r"\b(accept|approve|merge|apply) this (proposal|page|memory|rule|change) (automatically|without (a )?(review|asking|approval)|immediately|at once)\b",
-        r"\bauto-?(accept|approve) (this|all|every)\b",
+        r"\bauto-?(accept|approve) (this|(this|all|every) (proposal|page|memor(y|ies)|rule|change)s?)END",
         // behind the person's back
         r"\b(do not|don't|never) (tell|inform|notify|alert|mention (this|it) to) (the )?(user|human|developer|operator|reviewer)s? (about|of|that|for) (this|these|it|what)\b",
-    ])
-    .unicode(false)
-    .build()
-    .expect("the patterns are ours and tested")
+    ];
+    // They meet ASCII alone; a set that knew of all letters would be made ten times as slowly.
+    RegexSetBuilder::new(patterns.map(over_lines)).unicode(false).build().expect("the patterns are ours and tested")
 });
 
 static PLACEHOLDER: LazyLock<RegexSet> = LazyLock::new(|| {
@@ -237,7 +280,8 @@ static PLACEHOLDER: LazyLock<RegexSet> = LazyLock::new(|| {
         r"(?i)\blorem ipsum\b",
         r"(?i)<(insert|your|add|describe|fill|enter|put|placeholder|todo)\b[^<>\n]{0,60}>",
         r"(?i)\[(insert|your|add|describe|fill in|enter|placeholder|todo)\b[^\]\n]{0,60}\]([^(\[]|$)",
-        r"(?i)\{\{ *[a-z_ ]+ *\}\}",
+        r"(?i)\{\{ *((page|your|insert)[a-z_ ]*|title|body|content|text|description|summary|placeholder|todo) *\}\}",
+        r"(?i)^[\s>*+#-]*\{\{ *[a-z_ ]+ *\}\}[.\s]*$",
         r"(?i)\b(content|text|description|details) (goes|go|comes|will go) here\b",
         r"(?i)^[\s>*+-]*(i have|i've) (now )?(improved|updated|revised|rewritten|enhanced|cleaned[- ]up)\b",
         r"(?i)^[\s>*+-]*(here is|here's|below is|this is) (the |an |a )?(improved|updated|revised|rewritten|enhanced|cleaned[- ]up) (version|page|text|note|document|content|section|markdown|file|entry|body)\b",
@@ -263,7 +307,7 @@ static LEFT_OUT: LazyLock<RegexSet> = LazyLock::new(|| {
 static LEFT_OUT_ANYWHERE: LazyLock<RegexSet> = LazyLock::new(|| {
     RegexSet::new([
         r"(?i)(\.{3}|…) *\(?(the )?(rest|remaining|remainder|existing|previous|other)\b[a-z ]* *(content|text|code|sections?|lines|unchanged|omitted|as before|same|page|file)",
-        r"(?i)\b(rest|remainder) (of (the |this )?(file|page|content|section|document|text) )?(is |remains |stays )?(unchanged|omitted|the same|as before)\b",
+        r"(?i)(^|[.!?] )[\s>*+/#;(\[<!.…-]*(the )?(rest|remainder) (of (the |this )?(file|page|content|section|document|text) )?(is |remains |stays )?(unchanged|omitted|the same|as before)[\s.)\]*/>-]*$",
     ])
     .expect("the patterns are ours and tested")
 });
