@@ -1,6 +1,6 @@
 //! What the ledger knows of one proposal: its state-changing events, put in order.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -249,18 +249,62 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 /// Causal order first (`after`), time and id between concurrent events.
 pub fn order(trail: &mut Vec<Event>) {
     trail.sort_unstable_by_key(|event| (event.at, event.id));
-    trail.dedup_by_key(|event| event.id);
-    let mut waiting = std::mem::take(trail);
-    while !waiting.is_empty() {
-        // The first whose predecessor is placed or unknown; a cycle falls back to time.
-        let next = waiting
-            .iter()
-            .position(|event| event.after.is_none_or(|after| !waiting.iter().any(|other| other.id == after)))
-            .unwrap_or(0);
-        trail.push(waiting.remove(next));
+    let mut seen = HashSet::new();
+    trail.retain(|event| seen.insert(event.id));
+    let places: HashMap<Ulid, usize> = trail.iter().enumerate().map(|(at, event)| (event.id, at)).collect();
+    let mut ready = BTreeSet::new();
+    let mut followers = vec![Vec::new(); trail.len()];
+    for (at, event) in trail.iter().enumerate() {
+        match event.after.and_then(|after| places.get(&after)) {
+            Some(&before) => followers[before].push(at),
+            None => drop(ready.insert(at)),
+        }
+    }
+    let mut waiting: BTreeSet<usize> = (0..trail.len()).collect();
+    let mut events: Vec<Option<Event>> = std::mem::take(trail).into_iter().map(Some).collect();
+    // The first whose predecessor is placed or unknown; a cycle falls back to time.
+    while let Some(next) = ready.pop_first().or_else(|| waiting.first().copied()) {
+        waiting.remove(&next);
+        ready.extend(followers[next].iter().filter(|follower| waiting.contains(follower)));
+        trail.extend(events[next].take());
     }
 }
 
 fn strings(value: &Value) -> Vec<String> {
     value.as_array().into_iter().flatten().filter_map(|item| item.as_str().map(str::to_owned)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Events of which each follows the one before it, by clocks that run backwards.
+    fn backwards(count: u64) -> Vec<Event> {
+        let id = |number: u64| Ulid::from_parts(number, u128::from(number));
+        let event = |number: u64| {
+            let mut event = Event::new(EventKind::Edited, "global", "A <a@example.org>");
+            event.id = id(number);
+            event.at = Timestamp::from_second(1_000_000 - number as i64).unwrap_or_default();
+            event.after((number > 0).then(|| id(number - 1)))
+        };
+        (0..count).map(event).collect()
+    }
+
+    #[test]
+    fn what_follows_comes_later_whatever_the_clocks_say() {
+        // So many that comparing each with each would take minutes.
+        let wanted = backwards(20_000);
+        let mut trail: Vec<Event> = wanted.iter().rev().chain(&wanted).cloned().collect();
+        order(&mut trail);
+        assert_eq!(trail, wanted);
+    }
+
+    #[test]
+    fn events_that_follow_each_other_in_a_circle_stand_by_their_times() {
+        let mut trail = backwards(3);
+        trail[0].after = Some(trail[2].id);
+        order(&mut trail);
+        let ids: Vec<u64> = trail.iter().map(|event| event.id.timestamp_ms()).collect();
+        assert_eq!(ids, [2, 0, 1]);
+    }
 }
