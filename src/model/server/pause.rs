@@ -11,6 +11,9 @@ const FIRST: Duration = Duration::from_millis(500);
 /// Longest pause that no server asked for.
 const LONGEST: Duration = Duration::from_secs(20);
 
+/// Longest pause that a server can ask for: a day is more than any deadline here.
+const MOST: Duration = Duration::from_secs(86_400);
+
 /// The pause after `tries` retries. What the server asked for holds, and a little more; else it grows, and half of it is
 /// left to chance, so that many who failed together do not come back together.
 pub(super) fn before(tries: u32, asked: Option<Duration>) -> Duration {
@@ -25,11 +28,11 @@ pub(super) fn before(tries: u32, asked: Option<Duration>) -> Duration {
 pub(super) fn asked_for(text: &str, now: Timestamp) -> Option<Duration> {
     let text = text.trim();
     if let Ok(seconds) = text.parse::<f64>() {
-        // A day is more than any deadline here; what is no length of time is none.
-        return (seconds >= 0.0).then(|| Duration::from_secs_f64(seconds.min(86_400.0)));
+        // What is no length of time is none.
+        return (seconds >= 0.0).then(|| Duration::from_secs_f64(seconds.min(MOST.as_secs_f64())));
     }
     let then = jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(text).ok()?;
-    Some(Duration::try_from(then.duration_since(now)).unwrap_or_default())
+    Some(Duration::try_from(then.duration_since(now)).unwrap_or_default().min(MOST))
 }
 
 #[cfg(test)]
@@ -44,7 +47,9 @@ mod tests {
         assert_eq!(asked(" 0.5 "), Some(Duration::from_millis(500)));
         assert_eq!(asked("Sun, 01 Mar 2026 12:00:30 GMT"), Some(Duration::from_secs(30)));
         assert_eq!(asked("Sun, 01 Mar 2026 11:00:00 GMT"), Some(Duration::ZERO));
-        assert_eq!(asked("1e300"), Some(Duration::from_secs(86_400)));
+        for long in ["1e300", "Wed, 02 Mar 2033 12:00:00 GMT"] {
+            assert_eq!(asked(long), Some(MOST), "{long}");
+        }
         for nonsense in ["soon", "-3", "NaN", ""] {
             assert_eq!(asked(nonsense), None, "{nonsense}");
         }
