@@ -54,12 +54,13 @@ pub(super) fn is_out_of_quota(value: Option<&Value>) -> bool {
 
 /// Without secrets (the key first, whatever it looks like), on one line, escaped, and cut last.
 pub fn clean(text: &str, key: Option<&str>) -> String {
-    let text = match key {
+    let without_key = |text: String| match key {
         Some(key) if !key.is_empty() => text.replace(key, "[REDACTED:key]"),
-        _ => text.to_owned(),
+        _ => text,
     };
-    let text = Redactor::redact_once(&text, &[], &[]).unwrap_or_default();
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = Redactor::redact_once(&without_key(text.to_owned()), &[], &[]).unwrap_or_default();
+    // Once more: escapes that parted the key are gone now.
+    let line = without_key(text.split_whitespace().collect::<Vec<_>>().join(" "));
     let safe = shown(&line);
     match safe.char_indices().nth(MOST) {
         Some((at, _)) => format!("{} …", &safe[..at]),
@@ -99,5 +100,6 @@ mod tests {
         let clean = clean(&text, Some("hunter2hunter2"));
         assert!(!clean.contains("hunter2") && !clean.contains('\u{1b}'), "{clean}");
         assert!(clean.starts_with("bad key [REDACTED:key]") && clean.chars().count() < MOST + 10, "{clean}");
+        assert_eq!(super::clean("key hunt\u{1b}er2", Some("hunter2")), "key [REDACTED:key]");
     }
 }
