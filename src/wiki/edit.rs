@@ -111,6 +111,7 @@ fn apply_one(page: &[u8], edit: &Edit) -> Result<Vec<u8>, EditFault> {
     let Splice { range, text } = planned?;
     let new = [&page[..range.start], text.as_bytes(), &page[range.end..]].concat();
     check_structure(page, &new, &range)?;
+    check_frontmatter(page, &new)?;
     Ok(new)
 }
 
@@ -387,9 +388,23 @@ fn check_structure(old: &[u8], new: &[u8], range: &Range<usize>) -> Result<(), E
     }
 }
 
+/// The frontmatter stands where it stood. A `---` in the text would close one that nobody closed, and at the top of a page
+/// without any begin one.
+fn check_frontmatter(old: &[u8], new: &[u8]) -> Result<(), EditFault> {
+    let place = |page: &[u8]| frontmatter::find(page).map(|block| block.closed.then_some(block.yaml));
+    if place(old) == place(new) {
+        Ok(())
+    } else {
+        Err(EditFault::Frontmatter("a `---` of the text would begin or close it".into()))
+    }
+}
+
 /// Puts a new body under the page's frontmatter; the frontmatter's bytes, BOM, line ends, the empty lines above the
 /// body and a missing final newline stay.
-pub fn replace_body(page: &[u8], body: &str) -> Vec<u8> {
+///
+/// # Errors
+/// [`EditFault::Frontmatter`]: the body would become part of the frontmatter.
+pub fn replace_body(page: &[u8], body: &str) -> Result<Vec<u8>, EditFault> {
     let eol = Eol::of(page);
     let start = frontmatter::body_start(page);
     let gap =
@@ -405,7 +420,8 @@ pub fn replace_body(page: &[u8], body: &str) -> Vec<u8> {
     if !text.is_empty() && (gap == page.len() || ends(page)) {
         new.extend_from_slice(eol.as_str().as_bytes());
     }
-    new
+    check_frontmatter(page, &new)?;
+    Ok(new)
 }
 
 #[cfg(test)]

@@ -57,7 +57,7 @@ pub(super) fn apply(
     let after = match (&candidate.body_markdown, &before) {
         (Some(body), _) if body.trim().is_empty() => return Err(empty()),
         (Some(body), None) => new_page(candidate, body, context)?,
-        (Some(body), Some(old)) => edit::replace_body(old, body),
+        (Some(body), Some(old)) => edit::replace_body(old, body).map_err(fault_of)?,
         (None, Some(_)) if candidate.edits.is_empty() => return Err(empty()),
         (None, Some(old)) => edit::apply(old, &candidate.edits).map_err(fault_of)?,
         (None, None) => return Err(empty()),

@@ -168,12 +168,30 @@ fn edits_see_what_the_ones_before_them_made() {
 #[test]
 fn a_new_body_keeps_what_stands_above_it() {
     assert_eq!(
-        replace_body(b"\xef\xbb\xbf---\r\ntitle: a: b\r\n---\r\n\r\n# old\r\n", "# new\n\nx\n"),
+        replace_body(b"\xef\xbb\xbf---\r\ntitle: a: b\r\n---\r\n\r\n# old\r\n", "# new\n\nx\n").unwrap(),
         "\u{feff}---\r\ntitle: a: b\r\n---\r\n\r\n# new\r\n\r\nx\r\n".as_bytes()
     );
-    assert_eq!(replace_body(b"# old", "# new\n"), b"# new");
-    assert_eq!(replace_body(b"---\na: b\n---", "# new"), b"---\na: b\n---\n# new\n");
-    assert_eq!(replace_body(b"", "# new"), b"# new\n");
+    assert_eq!(replace_body(b"# old", "# new\n").unwrap(), b"# new");
+    assert_eq!(replace_body(b"---\na: b\n---", "# new").unwrap(), b"---\na: b\n---\n# new\n");
+    assert_eq!(replace_body(b"", "# new").unwrap(), b"# new\n");
+}
+
+#[test]
+fn dashes_in_a_text_neither_close_nor_begin_a_frontmatter() {
+    let refused = |got: Result<Vec<u8>, EditFault>| matches!(got, Err(EditFault::Frontmatter(_)));
+    let exchange = |page: &str, old: &str, new: &str| apply(page.as_bytes(), &[edit(EditOp::ReplaceText, old, new)]);
+    let ruled = "a\n\n---\n\nb";
+    let open = "---\ntitle: x\n\ntext\n";
+    assert!(refused(apply(open.as_bytes(), &[edit(EditOp::Append, "", ruled)])));
+    assert!(refused(exchange(open, "text", ruled)));
+    assert!(refused(replace_body(open.as_bytes(), ruled)));
+    let pinned = "---\npinned: true\n---\n";
+    assert!(refused(apply(b"", &[edit(EditOp::Append, "", pinned)])));
+    assert!(refused(exchange("---\n\ntext\n", "---\n\ntext", pinned)));
+    assert!(refused(replace_body(b"", pinned)));
+    for page in ["---\ntitle: x\n---\ntext\n", "text\n", "---\n\ntext\n"] {
+        assert!(done(page, edit(EditOp::Append, "", ruled)).ends_with("\na\n\n---\n\nb\n"), "{page}");
+    }
 }
 
 /// Pages of the pieces that make editing hard.
