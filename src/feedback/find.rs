@@ -18,6 +18,9 @@ const SHORTEST: usize = 4;
 /// Most names that a refusal lists.
 const LISTED: usize = 5;
 
+/// Most letters of a name that are compared with those of others: each is held against each.
+const COMPARED: usize = 100;
+
 /// Every episode that counts, in the spool and in the ledger, oldest first, and what could not be read, in words.
 ///
 /// # Errors
@@ -81,12 +84,13 @@ pub fn episode(repo: &Repo, prefix: &str, now: Timestamp) -> Result<Episode, Err
 
 /// The episodes whose ids are most like this, the newest first among equals.
 fn near(all: &[Episode], prefix: &str) -> String {
+    let prefix: String = prefix.chars().take(COMPARED).collect();
     let mut by: Vec<(usize, &Episode)> = all
         .iter()
         .rev()
         .map(|episode| {
             let start: String = episode.id.chars().take(prefix.chars().count()).collect();
-            (strsim::damerau_levenshtein(&start, prefix), episode)
+            (strsim::damerau_levenshtein(&start, &prefix), episode)
         })
         .collect();
     by.sort_by_key(|(distance, _)| *distance);
@@ -147,8 +151,9 @@ pub fn page(wiki: &Wiki, given: &str) -> Result<String, Error> {
     match &titled[..] {
         [one] => Ok(one.clone()),
         [] => {
+            let given: String = given.chars().take(COMPARED).collect();
             let mut near: Vec<(usize, &String)> =
-                paths.iter().map(|path| (strsim::damerau_levenshtein(path, given), path)).collect();
+                paths.iter().map(|path| (strsim::damerau_levenshtein(path, &given), path)).collect();
             near.sort_unstable();
             let near: Vec<&str> = near.iter().take(3).map(|(_, path)| path.as_str()).collect();
             Err(if near.is_empty() { refused } else { refused.hint(format!("did you mean {}?", near.join(", "))) }

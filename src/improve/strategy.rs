@@ -269,9 +269,13 @@ const MOST: i64 = 1_000_000;
 /// The words of `triage.mode`, the one key that holds a word.
 const MODES: [&str; 3] = ["off", "queue", "accept"];
 
+/// Most letters of a name that are compared with those of others: each is held against each.
+const COMPARED: usize = 100;
+
 /// The near name, or all of them.
 fn near(name: &str, known: &[String], all: &str) -> String {
-    let best = known.iter().map(|known| (strsim::damerau_levenshtein(known, name), known)).min();
+    let name: String = name.chars().take(COMPARED).collect();
+    let best = known.iter().map(|known| (strsim::damerau_levenshtein(known, &name), known)).min();
     match best {
         Some((distance, known)) if distance <= 2.max(name.len() / 4) => format!("did you mean `{known}`?"),
         _ => format!("{all} `{}`", known.join("`, `")),
