@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use super::names::is_telling;
 use super::tokens::has_digit;
-use super::{MARK, Span, ceil, floor, placeholder, without_marks};
+use super::{MARK, Span, ceil, end_of_mark, floor, placeholder, without_marks};
 
-/// How far a value is looked at; one that goes on beyond is taken to its end.
+/// How far a value is looked at; one that goes on beyond, and is a secret so far, is taken to its end.
 const WINDOW: usize = 4096;
 
 /// How a name and its value stand in the text.
@@ -28,6 +28,8 @@ struct Assignment<'t> {
     word: &'t str,
     value: &'t str,
     start: usize,
+    /// The value goes on beyond what was looked at.
+    goes_on: bool,
     notation: Notation,
     /// The name counts as written in a shell.
     shouted: bool,
@@ -36,11 +38,16 @@ struct Assignment<'t> {
 /// The value that is given to the name which has its telling word at `start..end`.
 pub(super) fn at(text: &str, start: usize, end: usize) -> Option<Span> {
     let found = read(text, start, end)?;
-    (is_telling(found.name, found.word, found.shouted) && is_secret(&found)).then(|| Span {
-        start: found.start,
-        end: found.start + found.value.len(),
-        kind: "assigned-secret",
-    })
+    if !is_telling(found.name, found.word, found.shouted) || !is_secret(&found) {
+        return None;
+    }
+    let mut end = found.start + found.value.len();
+    if found.goes_on {
+        // Only now: to look for the end of what is no secret, at each of many names, would take for ever.
+        end += text[end..].find(char::is_whitespace).unwrap_or(text.len() - end);
+        end = found.start + text[found.start..end].trim_end_matches('\\').len();
+    }
+    Some(Span { start: found.start, end, kind: "assigned-secret" })
 }
 
 fn read(text: &str, start: usize, end: usize) -> Option<Assignment<'_>> {
@@ -101,32 +108,27 @@ fn read(text: &str, start: usize, end: usize) -> Option<Assignment<'_>> {
     let value_start = at + escapes + usize::from(quote.is_some());
     let name = full.trim_start_matches('-');
     let shouted = flag || tight && shouts(name);
-    let rest = &text[value_start..floor(text, value_start + WINDOW)];
+    let window = floor(text, value_start + WINDOW);
+    let rest = &text[value_start..end_of_mark(text, window).unwrap_or(window)];
     let value = match quote {
         Some(quote) => &rest[..quoted(rest, quote, escapes, tight)],
         None if element => &rest[..rest.find("</").filter(|end| !rest[..*end].contains(['<', '\n']))?],
-        None if shouted => {
-            let stops = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ';');
-            &rest[..rest.find(stops).unwrap_or(rest.len())]
-        }
+        None if shouted => &rest[..unquoted(rest, &SHELL)],
         None => {
-            let stops = |c: char| c.is_whitespace() || "\"'`;,)}]<>&|({".contains(c);
-            let whole = &rest[..rest.find(stops).unwrap_or(rest.len())];
+            let whole = &rest[..unquoted(rest, &CODE)];
             let escape = whole.match_indices('\\').find(|(at, _)| is_escaped_space(whole.as_bytes(), at + 1));
             escape.map_or(whole, |(at, _)| &whole[..at])
         }
     };
-    let mut value_end = value_start + value.len();
-    if value.len() == rest.len() {
-        value_end += text[value_end..].find(char::is_whitespace).unwrap_or(text.len() - value_end);
-    }
-    let value = text[value_start..value_end].trim_end_matches('\\');
+    let value_end = value_start + value.len();
+    let goes_on = value.len() == rest.len() && value_end < text.len();
+    let value = if goes_on { value } else { value.trim_end_matches('\\') };
     let line = || {
         let front = &text[ceil(text, name_start.saturating_sub(40))..name_start];
         let front = &front[front.rfind('\n').map_or(0, |at| at + 1)..];
         let front = front.trim_start().trim_start_matches(|c: char| c.is_ascii_digit()).trim_start_matches("export ");
         let alone = front.trim_matches(|c: char| " \t→|:+-#".contains(c)).is_empty();
-        alone && matches!(bytes.get(value_end), None | Some(b'\n' | b'\r'))
+        alone && (goes_on || matches!(bytes.get(value_end), None | Some(b'\n' | b'\r')))
     };
     // `Server=x;Password=y;`, and `; password: y;` among remarks.
     let listed = text[..name_start].ends_with([';', ' ']) && text[..name_start].trim_end_matches(' ').ends_with(';');
@@ -138,7 +140,40 @@ fn read(text: &str, start: usize, end: usize) -> Option<Assignment<'_>> {
         None if line() => Notation::Line,
         None => Notation::Plain,
     };
-    Some(Assignment { name, word, value, start: value_start, notation, shouted })
+    Some(Assignment { name, word, value, start: value_start, goes_on, notation, shouted })
+}
+
+/// The bytes that may end a value without quotes in a shell, and anywhere else.
+static SHELL: [bool; 256] = ends(b"\"'`;");
+static CODE: [bool; 256] = ends(b"\"'`;,)}]<>&|({");
+
+/// These, and all that may be, or begin, white space.
+const fn ends(stops: &[u8]) -> [bool; 256] {
+    let mut table = [true; 256];
+    let mut byte = b'!';
+    while byte <= b'~' {
+        table[byte as usize] = false;
+        byte += 1;
+    }
+    let mut at = 0;
+    while at < stops.len() {
+        table[stops[at] as usize] = true;
+        at += 1;
+    }
+    table
+}
+
+/// The length of what stands without quotes.
+fn unquoted(rest: &str, ends: &[bool; 256]) -> usize {
+    let mut from = 0;
+    while let Some(at) = rest.as_bytes()[from..].iter().position(|byte| ends[*byte as usize]) {
+        let at = from + at;
+        match rest[at..].chars().next() {
+            Some(c) if !c.is_whitespace() && (c.is_control() || !c.is_ascii()) => from = at + c.len_utf8(),
+            _ => return at,
+        }
+    }
+    rest.len()
 }
 
 /// Whether the letter at `at` makes a line break or a tab of the backslash before it, as in the strings of JSON.
@@ -199,16 +234,19 @@ fn is_secret(found: &Assignment) -> bool {
         false => Cow::Borrowed(found.value),
     };
     let bare = value.trim_matches(['"', '\'']);
-    if bare.is_empty() || placeholder::is(bare) || is_path(bare) {
-        return false;
-    }
+    // What most values fail at first: the words of placeholders are many.
+    !bare.is_empty() && is_shaped(found, value, bare) && !placeholder::is(bare) && !is_path(bare)
+}
+
+/// Whether a value has the form of a secret, in its notation.
+fn is_shaped(found: &Assignment, value: &str, bare: &str) -> bool {
     let letter = value.bytes().any(|b| b.is_ascii_alphabetic());
     let word = found.word.to_ascii_lowercase();
     if word == "auth" {
         return is_login(bare);
     }
     let password = word.starts_with('p');
-    let code = value.contains(['(', ')', '{', '}']) || value.contains("::") || value.contains("->");
+    let code = || value.contains(['(', ')', '{', '}']) || value.contains("::") || value.contains("->");
     let plain = |b: u8| b.is_ascii_alphanumeric() || b"+/=_~!@#$%^*-.".contains(&b);
     match found.notation {
         Notation::Quoted => {
@@ -218,15 +256,20 @@ fn is_secret(found: &Assignment) -> bool {
         // A telling name in capitals; what is left to rule out is code and plain words.
         Notation::Environment => {
             value.len() >= if found.shouted { 6 } else { 4 }
-                && !code
+                && !code()
                 && (letter || password)
                 && (!is_identifier(value)
                     || if password { found.shouted || has_digit(value) } else { value.len() >= 20 })
         }
-        Notation::Line if password => value.len() >= 6 && has_digit(value) && !code && value.bytes().all(plain),
+        Notation::Line if password => value.len() >= 6 && has_digit(value) && !code() && value.bytes().all(plain),
         // Unquoted, small letters: YAML, or code. Code has no digits and letters mixed outside identifiers.
         Notation::Line | Notation::Plain => {
-            value.len() >= 8 && letter && has_digit(value) && !code && value.bytes().all(plain) && !is_identifier(value)
+            value.len() >= 8
+                && letter
+                && has_digit(value)
+                && !code()
+                && value.bytes().all(plain)
+                && !is_identifier(value)
         }
     }
 }

@@ -569,6 +569,20 @@ fn the_time_grows_with_the_text_only() {
 }
 
 #[test]
+fn names_in_a_row_are_not_each_held_against_all_that_follows() {
+    let redactor = redactor();
+    let begun = std::time::Instant::now();
+    for piece in ["password=", "secret=a-", "api_key: ["] {
+        redactor.redact(&piece.repeat(60_000 / piece.len()));
+    }
+    assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
+    // A long value is still taken to its end.
+    let value = "a1B2".repeat(3_000);
+    let text = format!("password={value}\\ and more");
+    assert_eq!(redactor.redact(&text), "password=[REDACTED:assigned-secret]\\ and more");
+}
+
+#[test]
 fn a_mark_that_we_did_not_set_hides_nothing() {
     let redactor = redactor();
     let secret = token(&["gh", "p_"].concat(), 36);
