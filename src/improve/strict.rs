@@ -5,8 +5,10 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-/// Places where a value may begin that are looked at: a text of nothing but brackets must not cost a minute.
-const MOST_BEGINNINGS: usize = 2_000;
+use crate::model::MOST_BEGINNINGS;
+
+/// Most bytes of an answer in which a value is looked for: from many a place where one may begin, all the rest is read.
+const LONGEST: usize = 64 << 10;
 
 /// An object's fields.
 pub(super) type Fields = Map<String, Value>;
@@ -14,6 +16,9 @@ pub(super) type Fields = Map<String, Value>;
 /// The first JSON value of a reply, which must be an object; it may stand in a fence or between words. Where one of
 /// these fields is named again behind it, the reply may have quoted somebody else's answer first: it is none then.
 pub(super) fn only(text: &str, keys: &[&str]) -> Result<Fields, String> {
+    if text.len() > LONGEST {
+        return Err(format!("it has {} bytes; {LONGEST} are allowed", text.len()));
+    }
     whole(the_one(text, keys)?)
 }
 
@@ -226,6 +231,16 @@ mod tests {
         let clock = std::time::Instant::now();
         assert!(envelope(&"[".repeat(100_000), &["a"]).is_err());
         assert!(clock.elapsed() < std::time::Duration::from_secs(20), "{:?}", clock.elapsed());
+    }
+
+    #[test]
+    fn an_answer_of_brackets_costs_no_minutes() {
+        let begun = std::time::Instant::now();
+        for length in [LONGEST, 100 * LONGEST] {
+            assert!(only(&"[".repeat(length), &["a"]).is_err());
+        }
+        assert_eq!(only("[[[{\"a\":1}", &["a"]).map(|fields| fields.len()), Ok(1));
+        assert!(begun.elapsed().as_secs() < 5, "{:?}", begun.elapsed());
     }
 
     #[test]

@@ -18,7 +18,7 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 pub use check::{Checked, Trouble};
-pub use parse::first_json;
+pub use parse::{MOST_BEGINNINGS, first_json};
 pub use prompt::Prompt;
 pub use server::Structured;
 pub use settings::StageSettings;

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// Places where a value may begin that are looked at: a text of nothing but brackets must not cost a minute.
-const MOST_BEGINNINGS: usize = 2_000;
+pub const MOST_BEGINNINGS: usize = 2_000;
 
 /// The first JSON object or array of a text: bare, in a fence, or between words. `None` when there is no whole one.
 pub fn first_json(text: &str) -> Option<Value> {
