@@ -1,5 +1,13 @@
 //! What must hold for every input, however it was made.
 
+pub mod candidates;
+pub mod config;
+pub mod edits;
+pub mod lanes;
+pub mod ledger;
+pub mod server;
+pub mod templates;
+
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::LazyLock;
@@ -20,14 +28,33 @@ fn allowed(bytes: usize) -> Duration {
     Duration::from_millis(2000 + bytes as u64 / 20)
 }
 
+/// A folder of this process, kept in memory.
+static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
+    let top = if cfg!(target_os = "linux") { "/dev/shm".into() } else { std::env::temp_dir() };
+    let folder = top.join(format!("git-memory-fuzz-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    folder
+});
+
+/// What separates the parts of an input that has several.
+const SEPARATOR: char = '\u{1e}';
+
+/// Does something with an input of so many bytes, in time.
+fn in_time<T>(bytes: usize, done: impl FnOnce() -> T) -> T {
+    let begun = Instant::now();
+    let result = done();
+    assert!(begun.elapsed() < allowed(bytes), "{:?} for {bytes} bytes", begun.elapsed());
+    result
+}
+
+/// Words for a person's terminal or a run record: one line, not long, no control characters.
+fn is_message(text: &str, most: usize) {
+    assert!(!text.contains(char::is_control), "{text:?}");
+    assert!(text.chars().count() <= most, "{} characters: {text}", text.chars().count());
+}
+
 /// The input as a file of its own, kept in memory.
 fn file(name: &str, bytes: &[u8]) -> PathBuf {
-    static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
-        let top = if cfg!(target_os = "linux") { "/dev/shm".into() } else { std::env::temp_dir() };
-        let folder = top.join(format!("git-memory-fuzz-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).expect("a folder");
-        folder
-    });
     let path = FOLDER.join(name);
     std::fs::write(&path, bytes).expect("a file");
     path

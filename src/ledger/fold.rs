@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use bstr::ByteSlice;
+use bstr::{BStr, ByteSlice};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -101,17 +101,27 @@ pub fn events(repo: &Repo, from: Option<Oid>, to: Oid) -> git::Result<(Vec<Event
     for (path, oid) in segments {
         match repo.blob(oid) {
             Ok(bytes) => {
-                for (number, line) in bytes.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-                    match serde_json::from_slice(line) {
-                        Ok(event) => events.push(event),
-                        Err(error) => faults.push(format!("{path}:{}: {error}", number + 1)),
-                    }
-                }
+                let (read, broken) = parse(path.as_bstr(), &bytes);
+                events.extend(read);
+                faults.extend(broken);
             }
             Err(error) => faults.push(format!("{path}: {error}")),
         }
     }
     Ok((events, faults))
+}
+
+/// The events of a segment, and the lines of it that cannot be read.
+pub fn parse(path: &BStr, bytes: &[u8]) -> (Vec<Event>, Vec<String>) {
+    let mut events = Vec::new();
+    let mut faults = Vec::new();
+    for (number, line) in bytes.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        match serde_json::from_slice(line) {
+            Ok(event) => events.push(event),
+            Err(error) => faults.push(format!("{path}:{}: {error}", number + 1)),
+        }
+    }
+    (events, faults)
 }
 
 fn cache_path(repo: &Repo) -> PathBuf {

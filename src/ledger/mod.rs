@@ -15,7 +15,7 @@ pub use append::{Append, append, commit, file, segment, segment_of};
 pub use begin::begin;
 pub use clock::{new_id, now};
 pub use event::{Event, EventKind};
-pub use fold::{Cache, events, keep, load};
+pub use fold::{Cache, events, keep, load, parse};
 pub use merge::{join, merge};
 pub use state::{Looked, Review, State};
 pub use trail::{Proposal, Status, order};

@@ -21,6 +21,8 @@ pub use check::{Checked, Trouble};
 pub use parse::{MOST_BEGINNINGS, first_json};
 pub use prompt::Prompt;
 pub use server::Structured;
+#[cfg(fuzzing)]
+pub use server::fuzzed;
 pub use settings::StageSettings;
 
 use self::budget::Budget;

@@ -158,7 +158,7 @@ fn keys(bench: &Bench<'_>) -> Vec<String> {
 
 /// What the program said.
 #[derive(Debug, PartialEq)]
-struct Scored {
+pub(super) struct Scored {
     passed: bool,
     before: Option<f64>,
     after: Option<f64>,
@@ -167,7 +167,7 @@ struct Scored {
 
 impl Scored {
     /// Reads its answer. Fields that are not ours are its own business.
-    fn read(output: &str) -> Result<Scored, No> {
+    pub(super) fn read(output: &str) -> Result<Scored, No> {
         let bad = |what: String| error(format!("the eval program's answer: {what}"));
         let fields = strict::whole(output).map_err(bad)?;
         let passed = match fields.get("passed") {
@@ -188,7 +188,7 @@ impl Scored {
     }
 
     /// Whether that is a yes, of a page that was there before or not.
-    fn decide(&self, min_delta: f64, was_there: bool) -> Result<(), No> {
+    pub(super) fn decide(&self, min_delta: f64, was_there: bool) -> Result<(), No> {
         let no = |what: String| Err((ReasonCode::EvalGateFailed, what));
         if !self.passed {
             let reason = self.reason.as_deref().unwrap_or("it says no more");

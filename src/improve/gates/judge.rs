@@ -16,10 +16,10 @@ use crate::search;
 use crate::wiki::Page;
 
 /// What a lesson is judged by.
-const LESSON: &[&str] = &["durable", "actionable", "non_redundant", "grounded"];
+pub(super) const LESSON: &[&str] = &["durable", "actionable", "non_redundant", "grounded"];
 
 /// What a repair of a page's description is judged by.
-const REPAIR: &[&str] = &["need", "preservation", "quality"];
+pub(super) const REPAIR: &[&str] = &["need", "preservation", "quality"];
 
 /// Lanes whose every change is judged, whatever the policy.
 const ALWAYS: &[&str] = &["reflect", "distill"];
@@ -93,9 +93,9 @@ fn would_land(bench: &Bench<'_>, subject: &Subject<'_>, verdict: &Verdict) -> Re
 
 /// One criterion's score and why.
 #[derive(Debug, PartialEq)]
-struct Score {
+pub(super) struct Score {
     criterion: &'static str,
-    score: i64,
+    pub(super) score: i64,
     reason: String,
 }
 
@@ -122,7 +122,7 @@ fn answer(
 }
 
 /// Reads an answer: every criterion once, none beside them, each with a score from 1 to 5 and a reason.
-fn read(text: &str, criteria: &'static [&'static str]) -> Result<Vec<Score>, String> {
+pub(super) fn read(text: &str, criteria: &'static [&'static str]) -> Result<Vec<Score>, String> {
     let fields = strict::only(text, criteria)?;
     strict::exactly(&fields, criteria)?;
     criteria.iter().map(|criterion| one(&fields, criterion)).collect()

@@ -2,6 +2,8 @@
 //! sidecar; one that did not look never passes anything.
 
 mod eval;
+#[cfg(fuzzing)]
+pub mod fuzzed;
 mod judge;
 mod retrieval;
 

@@ -132,7 +132,7 @@ fn prompt(template: &Template, queries: &[String], page: Value) -> Prompt {
 }
 
 /// Reads an answer: each query once, in any order, each with a grade from 0 to 3.
-fn read(text: &str, count: usize) -> Result<Vec<i64>, String> {
+pub(super) fn read(text: &str, count: usize) -> Result<Vec<i64>, String> {
     let fields = strict::only(text, &["grades"])?;
     strict::exactly(&fields, &["grades"])?;
     let Some(Value::Array(found)) = fields.get("grades") else { return Err("`grades` is no list".into()) };

@@ -44,27 +44,27 @@ const HELD: f64 = 0.8;
 const DEFERRED: &str = "a lesson that was distilled from a note needs a person";
 
 /// What a reply offers.
-enum Reply {
+pub(super) enum Reply {
     /// The reason, in the model's words.
     Nothing(String),
     Lesson(Lesson),
 }
 
-struct Lesson {
+pub(super) struct Lesson {
     kind: Kind,
-    title: String,
-    body: String,
+    pub(super) title: String,
+    pub(super) body: String,
     /// The page that it belongs to, where the model named one that it was shown.
     updates: Option<String>,
-    facts: Vec<Fact>,
+    pub(super) facts: Vec<Fact>,
     confidence: f64,
     rationale: String,
 }
 
 /// One statement of the lesson and the words of the note that it rests on.
-struct Fact {
-    text: String,
-    quote: String,
+pub(super) struct Fact {
+    pub(super) text: String,
+    pub(super) quote: String,
 }
 
 /// What is asked about a note, and the lessons near it.
@@ -158,7 +158,7 @@ fn schema() -> Value {
 }
 
 /// Reads a reply; the error says what is wrong with it.
-fn read(reply: &Value, shown: &[Hit]) -> Result<Reply, String> {
+pub(super) fn read(reply: &Value, shown: &[Hit]) -> Result<Reply, String> {
     let fields = reply.as_object().ok_or("the reply is no JSON object")?;
     let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(|text| text.trim().to_owned());
     let lesson = match fields.get("lesson") {

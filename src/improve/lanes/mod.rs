@@ -1,6 +1,8 @@
 //! The lanes: each turns what was selected into candidates.
 
 mod distill;
+#[cfg(fuzzing)]
+pub mod fuzzed;
 mod grounded;
 mod reflect;
 pub(super) mod review;

@@ -21,10 +21,10 @@ const FIELDS: [(&str, usize); 3] = [("description", 500), ("when_to_use", 500), 
 const NEARBY: usize = 8;
 
 /// What a reply asks for.
-struct Revision {
+pub(super) struct Revision {
     confidence: f64,
     /// The fields with their new values.
-    fields: Vec<(&'static str, String)>,
+    pub(super) fields: Vec<(&'static str, String)>,
 }
 
 /// What is asked about a page.
@@ -88,7 +88,7 @@ fn schema() -> Value {
 }
 
 /// Reads a reply; the error says what is wrong with it.
-fn read(reply: &Value) -> Result<Revision, String> {
+pub(super) fn read(reply: &Value) -> Result<Revision, String> {
     let confidence = reply.get("confidence").and_then(Value::as_f64);
     let confidence = confidence.ok_or("`confidence` is missing or no number from 0 to 1")?;
     let patch = reply.get("patch").and_then(Value::as_object).ok_or("`patch` is missing or no object")?;

@@ -4,6 +4,8 @@
 mod abilities;
 mod address;
 mod anthropic;
+#[cfg(fuzzing)]
+pub mod fuzzed;
 mod http;
 mod openai;
 mod pause;

@@ -58,7 +58,7 @@ pub(in crate::improve) fn schema() -> Value {
 
 /// A reply whose envelope is as it was asked for.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Reply {
+pub(in crate::improve) struct Reply {
     pub summary: String,
     /// Not looked at.
     pub proposals: Vec<Value>,
@@ -67,7 +67,7 @@ pub(super) struct Reply {
 
 /// What the model left out.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Left {
+pub(in crate::improve) struct Left {
     pub reason: String,
     pub evidence: String,
     pub path: String,
@@ -86,7 +86,7 @@ pub(super) fn envelope(reply: &str) -> Result<Value, String> {
 /// # Errors
 /// In words, why the whole reply is refused: it is no object, has no list of proposals, is absurdly large, or speaks
 /// to machines where it should speak of the session.
-pub(super) fn read(value: &Value, bytes: u64) -> Result<Reply, String> {
+pub(in crate::improve) fn read(value: &Value, bytes: u64) -> Result<Reply, String> {
     if bytes > MOST_BYTES {
         return Err(format!("it has {bytes} bytes; {MOST_BYTES} are allowed"));
     }
