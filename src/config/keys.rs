@@ -115,7 +115,8 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// The key of this name.
 pub fn find(wanted: &str) -> Option<Key> {
     let begin = format!("{BEFORE}{wanted}\"");
-    LINES[LINES.find(&begin)?..].lines().nth(1).map(key)
+    // A name with quotes in it could be made of more than a name.
+    LINES[LINES.find(&begin)?..].lines().nth(1).map(key).filter(|key| key.name == wanted)
 }
 
 fn key(line: &str) -> Key {
@@ -192,6 +193,7 @@ mod tests {
             assert_eq!(find(&key.name).as_ref(), Some(key));
         }
         assert_eq!((find("wiki"), find("repos")), (None, None), "a section, and a key of a list's tables");
+        assert_eq!(find("wiki.root\",\"doc"), None, "more than a name");
     }
 
     #[test]
