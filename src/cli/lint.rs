@@ -54,7 +54,8 @@ enum Level {
 
 /// What `lint --json` prints.
 #[cfg(test)]
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Report {
     /// How many pages were looked at.
     pages: usize,

@@ -73,7 +73,8 @@ const KINDS: [&str; 23] = [
 
 /// What `log --json` prints.
 #[cfg(test)]
-#[derive(Debug, serde::Serialize, schemars::JsonSchema)]
+#[derive(Debug, serde::Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Log {
     /// Newest first.
     entries: Vec<Entry>,

@@ -84,7 +84,8 @@ fn agent(word: &str) -> Result<Agent, String> {
 
 /// What `session list --json` prints.
 #[cfg(test)]
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct List {
     /// Newest first.
     sessions: Vec<Row>,

@@ -25,5 +25,5 @@ pub fn retrieval(text: &str, queries: usize) -> Result<Vec<i64>, String> {
 /// # Errors
 /// The reason code and the words.
 pub fn eval(output: &str, min_delta: f64) -> Result<(), (ReasonCode, String)> {
-    eval::Scored::read(output)?.decide(min_delta)
+    eval::Scored::read(output)?.decide(min_delta, true)
 }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::super::ask::ask;
 use super::super::prompts::Template;
 use super::super::strict::{self, Fields};
-use super::{Bench, Subject, Verdict, kept, why};
+use super::{Bench, Subject, Verdict, kept};
 use crate::improve::Trigger;
 use crate::improve::run::{Call, Read};
 use crate::model::{Prompt, Stage};

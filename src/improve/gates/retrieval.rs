@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::super::ask::ask;
 use super::super::prompts::Template;
 use super::super::strict;
-use super::{Bench, Subject, Verdict, kept, why};
+use super::{Bench, Subject, Verdict, kept};
 use crate::feedback::queries;
 use crate::ledger;
 use crate::model::{Prompt, Stage};

@@ -24,7 +24,7 @@ fn a_create_with_edits_of_a_page_that_exists_is_an_update() {
     let valid = World::default().pass(raw("gotchas/openssl.md"));
     assert_eq!((valid.candidate.operation, valid.candidate.edits.len()), (Operation::Update, 1));
     assert!(valid.notes[0].contains("became an update"), "{:?}", valid.notes);
-    let unread = World { shown: Some(BTreeSet::new()), ..World::default() };
+    let unread = World { shown: Some(BTreeMap::new()), ..World::default() };
     unread.refused(raw("gotchas/openssl.md"), ReasonCode::PatchTargetNotInContext);
     World::default().refused(raw("gotchas/new.md"), ReasonCode::EmptyBody);
 }
@@ -58,7 +58,7 @@ fn the_slot_waits_for_a_person_and_a_create_of_it_overwrites_it() {
     let valid = world.pass(slot(json!({})));
     assert_eq!((valid.candidate.operation, after(&valid).as_str()), (Operation::Update, "# Focus\n\nThe release.\n"));
     assert!(valid.deferred.is_some_and(|why| why.contains("slot")));
-    let unread = World { shown: Some(BTreeSet::new()), ..world };
+    let unread = World { shown: Some(BTreeMap::new()), ..world };
     unread.refused(slot(json!({})), ReasonCode::PatchTargetNotInContext);
 }
 
