@@ -45,7 +45,7 @@ pub struct Args {
     limit: Option<usize>,
 }
 
-const KINDS: [&str; 23] = [
+const KINDS: [&str; 24] = [
     "accepted",
     "captured",
     "claimed",
@@ -60,6 +60,7 @@ const KINDS: [&str; 23] = [
     "outcome",
     "published",
     "purged",
+    "refused",
     "rejected",
     "released",
     "reopened",
@@ -134,7 +135,7 @@ fn line(ctx: &Context, entry: &Entry, now: jiff::Timestamp) -> String {
     };
     let meaning = match entry.kind.as_str() {
         "accepted" => Meaning::Good,
-        "rejected" | "reverted" | "conflicted" => Meaning::Bad,
+        "refused" | "rejected" | "reverted" | "conflicted" => Meaning::Bad,
         COMMIT => Meaning::Dim,
         _ => Meaning::Head,
     };

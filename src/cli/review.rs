@@ -102,7 +102,12 @@ fn walk(ctx: &Context, wiki: &mut Wiki, item: &Item, place: &str, tally: &mut Ta
                 return Ok(true);
             }
             'e' => match edit::edit(ctx, wiki, &item) {
-                Ok(_) => show_it = true,
+                Ok(edited) => {
+                    if edited {
+                        edit::gates_ahead(ctx, wiki, &item)?;
+                    }
+                    show_it = true;
+                }
                 Err(error) if error.exit == Exit::Refused => complain(&error),
                 Err(error) => return Err(error),
             },

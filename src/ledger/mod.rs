@@ -8,6 +8,7 @@ mod event;
 mod fold;
 mod merge;
 pub mod queue;
+mod refused;
 mod state;
 mod trail;
 
@@ -18,7 +19,7 @@ pub use event::{Event, EventKind};
 pub use fold::{Cache, events, keep, load, parse};
 pub use merge::{join, merge};
 pub use state::{Looked, Review, State};
-pub use trail::{Proposal, Status, order};
+pub use trail::{Failed, Proposal, Status, order};
 
 /// The ledger's ref.
 pub const REF: &str = "refs/memory/log";

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use ulid::Ulid;
 
-use super::{Event, EventKind, Proposal, trail};
+use super::refused::Refused;
+use super::trail::{self, Failed};
+use super::{Event, EventKind, Proposal};
 
 /// Everything that the events say, up to one commit of the ledger.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -38,29 +39,6 @@ pub struct State {
 
 /// Most refusals that are remembered.
 const MOST_REFUSED: usize = 50;
-
-/// A candidate that was refused for what it says.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Refused {
-    /// When.
-    pub at: Timestamp,
-    /// The event that tells of it.
-    event: Ulid,
-    /// The scope.
-    pub scope: String,
-    /// The session that it came from; of a page's lane: empty.
-    pub session: String,
-    /// The blob that was looked at.
-    pub blob: String,
-    /// The stable word for why.
-    pub code: String,
-    /// The page it was for.
-    pub path: String,
-    /// Why, in words.
-    pub reason: String,
-    /// The candidate in one line.
-    pub summary: String,
-}
 
 /// What is known of the reviews of one session.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -164,6 +142,17 @@ impl Review {
     }
 }
 
+/// What new events say of one proposal.
+#[derive(Default)]
+struct News {
+    /// Those that change its state.
+    trail: Vec<Event>,
+    /// How often it was found again.
+    sightings: u32,
+    /// The last accept that was refused.
+    failed: Option<Failed>,
+}
+
 impl State {
     /// The forgotten session that a proposal quotes.
     pub fn withdrawn_from(&self, proposal: &str) -> Option<&str> {
@@ -176,32 +165,12 @@ impl State {
         self.refused.iter().filter(|refused| self.reviews.get(&refused.session).and_then(Review::gone).is_none())
     }
 
-    /// What an event says was refused.
-    fn refuse(&mut self, event: &Event) {
-        let Some(list) = event.data.get("refused").and_then(|list| list.as_array()) else { return };
-        let text = |value: &serde_json::Value, key: &str| value[key].as_str().unwrap_or_default().to_owned();
-        let datum = |key: &str| event.text(key).unwrap_or_default().to_owned();
-        self.refused.extend(list.iter().map(|value| Refused {
-            at: event.at,
-            event: event.id,
-            scope: event.scope.clone(),
-            session: datum("session"),
-            blob: datum("blob"),
-            code: text(value, "code"),
-            path: text(value, "path"),
-            reason: text(value, "reason"),
-            summary: text(value, "summary"),
-        }));
-        self.refused.sort_unstable_by(|a, b| b.cmp(a));
-        self.refused.truncate(MOST_REFUSED);
-    }
-
     /// Adds events, in any order, to those that were folded before. False when their place among those cannot be told
     /// (two people decided at once, or another clone's events of a session are older than those known): then this
     /// state is of no use, and all events are to be folded from the start, which always works.
     #[must_use]
     pub fn add(&mut self, events: Vec<Event>) -> bool {
-        let mut touched = BTreeMap::<String, (Vec<Event>, u32)>::new();
+        let mut touched = BTreeMap::<String, News>::new();
         let mut sorted = events;
         sorted.sort_unstable_by_key(|event| (event.at, event.id));
         for event in sorted {
@@ -209,7 +178,7 @@ impl State {
             if !self.session(&event) || !self.page(&event) {
                 return false;
             }
-            self.refuse(&event);
+            self.refused.extend(Refused::told_by(&event));
             if event.kind == EventKind::Watermark {
                 let at = event.text("at").and_then(|text| text.parse().ok()).unwrap_or(event.at);
                 let mark = self.watermarks.entry(event.scope.clone()).or_insert(at);
@@ -219,7 +188,8 @@ impl State {
             }
             let Some(id) = event.proposal.clone() else { continue };
             match event.kind {
-                EventKind::Sighted => touched.entry(id).or_default().1 += 1,
+                EventKind::Sighted => touched.entry(id).or_default().sightings += 1,
+                EventKind::Refused => touched.entry(id).or_default().failed = Some(Failed::of(&event)),
                 EventKind::Held => {
                     self.held.insert(id, event.text("behind").unwrap_or_default().to_owned());
                 }
@@ -227,12 +197,14 @@ impl State {
                     if event.kind == EventKind::Staged {
                         self.held.remove(&id);
                     }
-                    touched.entry(id).or_default().0.push(event);
+                    touched.entry(id).or_default().trail.push(event);
                 }
                 _ => {}
             }
         }
-        touched.into_iter().all(|(id, (trail, sightings))| self.touch(id, trail, sightings))
+        self.refused.sort_unstable_by(|a, b| b.cmp(a));
+        self.refused.truncate(MOST_REFUSED);
+        touched.into_iter().all(|(id, news)| self.touch(id, news))
     }
 
     /// What a lane did to a page.
@@ -241,17 +213,21 @@ impl State {
     }
 
     /// New events of one proposal.
-    fn touch(&mut self, id: String, mut trail: Vec<Event>, sightings: u32) -> bool {
+    fn touch(&mut self, id: String, mut news: News) -> bool {
         if let Some(known) = self.proposals.get_mut(&id) {
-            known.sightings += sightings;
-            trail::order(&mut trail);
-            return trail.iter().all(|event| known.follow(event));
+            known.sightings += news.sightings;
+            known.failed = known.failed.take().max(news.failed);
+            trail::order(&mut news.trail);
+            return news.trail.iter().all(|event| known.follow(event));
         }
         if self.orphans.contains(&id) {
             return false;
         }
-        match Proposal::fold(&id, trail, sightings) {
-            Some(proposal) => drop(self.proposals.insert(id, proposal)),
+        match Proposal::fold(&id, news.trail, news.sightings) {
+            Some(mut proposal) => {
+                proposal.failed = news.failed;
+                self.proposals.insert(id, proposal);
+            }
             None => drop(self.orphans.insert(id)),
         }
         true

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use ulid::Ulid;
 
 use super::{Event, EventKind};
@@ -115,6 +115,12 @@ pub struct Proposal {
     /// The newest landing or reversal that was known when it was reopened: only newer ones count.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seen: Option<String>,
+    /// What the gates said of the text that people had made of it, when that landed.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub gates: Map<String, Value>,
+    /// The last accept that was refused for what its text says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed: Option<Failed>,
     /// How often the same lesson was found again.
     #[serde(default, skip_serializing_if = "is_default")]
     pub sightings: u32,
@@ -136,6 +142,28 @@ pub struct Proposal {
     /// An event follows one that is not known: where what comes next belongs cannot be told without all of them.
     #[serde(default, skip_serializing_if = "is_default")]
     tangled: bool,
+}
+
+/// An accept that was refused for what the text says.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Failed {
+    /// When.
+    pub at: Timestamp,
+    /// The commit that was to land.
+    pub tip: String,
+    /// The stable word for why.
+    pub code: String,
+    /// Why, in words.
+    pub reason: String,
+}
+
+impl Failed {
+    /// From its event.
+    pub(super) fn of(event: &Event) -> Failed {
+        let text = |key: &str| event.text(key).unwrap_or_default().to_owned();
+        Failed { at: event.at, tip: text("tip"), code: text("code"), reason: text("reason") }
+    }
 }
 
 impl Proposal {
@@ -172,6 +200,8 @@ impl Proposal {
             merit: false,
             landed: None,
             seen: None,
+            gates: Map::new(),
+            failed: None,
             sightings,
             edited: false,
             model: trail.first().and_then(|event| event.text("model")).map(str::to_owned),
@@ -214,6 +244,7 @@ impl Proposal {
             EventKind::Conflicted if open => Status::Conflicted,
             EventKind::Accepted if open => {
                 self.landed = event.text("landed").map(str::to_owned);
+                self.gates = event.data.get("gates").and_then(Value::as_object).cloned().unwrap_or_default();
                 Status::Accepted
             }
             EventKind::Rejected if open => {
@@ -228,6 +259,7 @@ impl Proposal {
                 self.seen = event.text("seen").map(str::to_owned);
                 self.deferred = event.text("deferred").map(str::to_owned).or(self.deferred.take());
                 self.landed = None;
+                self.gates.clear();
                 Status::Pending
             }
             _ => return,

@@ -7,6 +7,7 @@ use bstr::{BString, ByteSlice};
 use super::desk::{self, Desk, Hand};
 use super::error::{Refused, Result};
 use super::message::{self, Facts};
+use super::second_look::{self, SecondLook};
 use super::{Item, PageChange, check};
 use crate::config::Style;
 use crate::git::{self, Batch, Entry, MergeOutcome, Mode, NewCommit, Oid, RefEdit, Repo, Way};
@@ -21,6 +22,8 @@ pub struct How {
     /// The proposals for protected pages and rules to which a person said yes on the terminal, each with the commit
     /// that was shown: the yes does not cover what the branch holds by the time it lands.
     pub person_said_yes: BTreeMap<String, Oid>,
+    /// What the gates said of proposals that people edited: without it such a tip does not land.
+    pub second_looks: BTreeMap<String, SecondLook>,
     /// A person said yes to a section-wise merge where only the text conflicts.
     pub by_section: bool,
 }
@@ -163,8 +166,16 @@ impl<'w> Chain<'w> {
         })
     }
 
-    /// Adds one proposal to the chain, if it may land.
+    /// Adds one proposal to the chain, if it may land. That a text may not is remembered.
     fn add(&mut self, item: &Item) -> Result<Accepted> {
+        let outcome = self.try_to_add(item)?;
+        if let (Accepted::Refused(refused), Some(tip)) = (&outcome, item.tip) {
+            self.append.events.extend(second_look::failure(item, tip, refused, &self.how.hand));
+        }
+        Ok(outcome)
+    }
+
+    fn try_to_add(&mut self, item: &Item) -> Result<Accepted> {
         if item.status == Status::Accepted {
             return Ok(Accepted::Already(item.landing.as_ref().map(|landing| landing.commit.clone())));
         }
@@ -206,6 +217,14 @@ impl<'w> Chain<'w> {
         if let Err(refused) = check::tip(self.wiki, item, base, tip)? {
             return Ok(Accepted::Refused(refused));
         }
+        let look = if item.was_edited() {
+            match second_look::check(item, tip, self.how.second_looks.get(item.id())) {
+                Ok(look) => Some(look),
+                Err(refused) => return Ok(Accepted::Refused(refused)),
+            }
+        } else {
+            None
+        };
         if let Some(why) = check::needs_person(self.wiki, self.batch.repo(), self.tip, item)?
             && (self.how.hand.is_bot() || self.how.person_said_yes.get(item.id()) != Some(&tip))
         {
@@ -233,7 +252,7 @@ impl<'w> Chain<'w> {
         if let Err(refused) = self.check_result(item, tree)? {
             return Ok(Accepted::Refused(refused));
         }
-        let landed = self.commit(item, tip, tree)?;
+        let landed = self.commit(item, tip, tree, look)?;
         Ok(Accepted::Landed(landed))
     }
 
@@ -298,7 +317,7 @@ impl<'w> Chain<'w> {
         Ok(Ok(()))
     }
 
-    fn commit(&mut self, item: &Item, tip: Oid, tree: Oid) -> Result<Oid> {
+    fn commit(&mut self, item: &Item, tip: Oid, tree: Oid, look: Option<&SecondLook>) -> Result<Oid> {
         let hand = &self.how.hand;
         let person = hand.person.to_string();
         let reviewer = (!hand.is_bot()).then_some(person.as_str());
@@ -320,7 +339,8 @@ impl<'w> Chain<'w> {
         let mut event = desk::event(EventKind::Accepted, item, hand)
             .with("landed", landed.to_string())
             .with("tip", tip.to_string())
-            .with("policy", hand.policy.as_str());
+            .with("policy", hand.policy.as_str())
+            .with("gates", look.filter(|look| !look.gates.is_empty()).map(|look| look.gates.clone()));
         if hand.is_bot() {
             event.operator = None;
         }
@@ -353,7 +373,7 @@ impl<'w> Chain<'w> {
     fn land(mut self, way: &Way) -> git::Result<()> {
         let count = self.append.events.iter().filter(|event| event.kind == EventKind::Accepted).count();
         self.append.subject = match count {
-            0 => "memory: conflicts".to_owned(),
+            0 => "memory: nothing could be accepted".to_owned(),
             1 => format!(
                 "memory: accept {}",
                 self.append.events.iter().find_map(|e| e.proposal.clone()).unwrap_or_default()

@@ -31,6 +31,12 @@ impl Operation {
             Operation::Supersede => "supersede",
         }
     }
+
+    /// What a word of the ledger stands for; one that is not known changes a page.
+    pub fn of_word(word: &str) -> Operation {
+        use Operation::{Create, Retire, Supersede, Update};
+        [Create, Retire, Supersede].into_iter().find(|operation| operation.as_str() == word).unwrap_or(Update)
+    }
 }
 
 impl std::fmt::Display for Operation {

@@ -88,7 +88,8 @@ pub fn drain(desk: &mut Desk, wiki: &mut Wiki, policy: Policy, limits: &Limits) 
     }
     let ids: Vec<String> =
         steps.iter().filter(|(_, step)| *step == Step::Accept).map(|(item, _)| item.id().to_owned()).collect();
-    let how = How { hand, person_said_yes: BTreeMap::new(), by_section: false };
+    // What people edited no policy lands, so nobody looks at it a second time.
+    let how = How { hand, person_said_yes: BTreeMap::new(), second_looks: BTreeMap::new(), by_section: false };
     let outcomes = if ids.is_empty() { Vec::new() } else { accept::accept_at(desk, wiki, &ids, &how)? };
     let mut outcomes: BTreeMap<String, Accepted> = outcomes.into_iter().collect();
     let drained = steps.into_iter().map(|(item, step)| {

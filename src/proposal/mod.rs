@@ -28,6 +28,7 @@ pub mod release;
 mod replay;
 pub mod revert;
 pub mod row;
+pub mod second_look;
 pub mod sidecar;
 pub mod sides;
 mod source;
@@ -39,6 +40,7 @@ pub mod view;
 pub use candidate::{Candidate, Evidence, Operation, ReasonCode, Refusal};
 pub use error::{Error, Refused, Result};
 pub use id::ProposalId;
+pub use second_look::SecondLook;
 pub use sidecar::{PageChange, Sidecar};
 pub use view::{Item, NotFound, View};
 
@@ -48,6 +50,15 @@ use crate::wiki::Wiki;
 /// page, a page that would be retired.
 pub fn needs_person(wiki: &Wiki, item: &Item) -> Result<Option<String>> {
     Ok(check::needs_person(wiki, &wiki.repo, desk::Desk::tip(wiki)?, item)?)
+}
+
+/// Whether an open proposal passes what an accept checks of its branch before anybody is asked about it.
+///
+/// # Errors
+/// When the repository cannot be read.
+pub fn check_tip(wiki: &Wiki, item: &Item) -> Result<Result<(), Refused>> {
+    let Some(tip) = item.tip else { return Ok(Err(Refused::no_branch(item.id(), item.status))) };
+    check::tip(wiki, item, check::base(item)?, tip)
 }
 
 /// Why its pages change only by a person's explicit yes, whatever is done to them: a rule, or a protected page.

@@ -1,9 +1,10 @@
 //! A proposal as it is listed and shown, and the marks beside it.
 
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 use super::{Evidence, Item, Operation, PageChange, Sidecar, sidecar};
-use crate::ledger::Status;
+use crate::ledger::{Failed, Status};
 use crate::wiki::{Edit, Kind, Wiki};
 
 /// A proposal in a list.
@@ -140,7 +141,11 @@ pub struct Full {
     /// The edits, for an update by sections.
     pub edits: Vec<Edit>,
     /// What each gate said.
-    pub gates: serde_json::Map<String, serde_json::Value>,
+    pub gates: Map<String, Value>,
+    /// What each gate said of the text that people had made of it, when that landed.
+    pub edited_gates: Map<String, Value>,
+    /// Why the last accept of its text as it is now was refused, if that was for what it says.
+    pub refused: Option<Failed>,
     /// Notes of validation.
     pub notes: Vec<String>,
     /// `provider/model`, or `builtin`; nothing for a person's.
@@ -169,39 +174,38 @@ pub struct Changed {
 
 impl Full {
     /// From its parts.
-    pub fn new(row: Row, sidecar: Option<Sidecar>, changes: &[PageChange]) -> Full {
+    pub fn new(wiki: &Wiki, item: &Item, sidecar: Option<Sidecar>, changes: &[PageChange]) -> Full {
         let changes = changes.iter().map(|change| Changed {
             path: change.path.clone(),
             before: change.before.as_deref().map(|text| String::from_utf8_lossy(text).into_owned()),
             after: change.after.as_deref().map(|text| String::from_utf8_lossy(text).into_owned()),
             diff: sidecar::diff(change),
         });
-        let changes = changes.collect();
-        match sidecar {
-            Some(sidecar) => Full {
-                row,
-                rationale: sidecar.rationale,
-                evidence: sidecar.evidence,
-                edits: sidecar.edits,
-                gates: sidecar.gates,
-                notes: sidecar.notes,
-                model: sidecar.model,
-                run: sidecar.run,
-                priority: sidecar.priority,
-                changes,
-            },
-            None => Full {
-                row,
-                rationale: String::new(),
-                evidence: Vec::new(),
-                edits: Vec::new(),
-                gates: serde_json::Map::new(),
-                notes: Vec::new(),
-                model: None,
-                run: None,
-                priority: None,
-                changes,
-            },
+        let bare = Full {
+            row: Row::new(wiki, item),
+            rationale: String::new(),
+            evidence: Vec::new(),
+            edits: Vec::new(),
+            gates: Map::new(),
+            edited_gates: item.proposal.gates.clone(),
+            refused: item.refused_as_it_is().cloned(),
+            notes: Vec::new(),
+            model: None,
+            run: None,
+            priority: None,
+            changes: changes.collect(),
+        };
+        let Some(sidecar) = sidecar else { return bare };
+        Full {
+            rationale: sidecar.rationale,
+            evidence: sidecar.evidence,
+            edits: sidecar.edits,
+            gates: sidecar.gates,
+            notes: sidecar.notes,
+            model: sidecar.model,
+            run: sidecar.run,
+            priority: sidecar.priority,
+            ..bare
         }
     }
 }

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::landings::{Landing, Landings};
 use crate::git::{self, Oid};
-use crate::ledger::{self, Cache, Proposal, State, Status};
+use crate::ledger::{self, Cache, Failed, Proposal, State, Status};
 use crate::wiki::{Kind, Wiki};
 
 /// The prefix of the pending refs.
@@ -37,6 +37,12 @@ impl Item {
     pub fn was_edited(&self) -> bool {
         let recorded = Oid::from_hex(self.proposal.tip.as_bytes()).ok();
         self.proposal.edited || (self.tip.is_some() && self.tip != recorded)
+    }
+
+    /// The last accept that was refused for what its text says, when it is open and that is still its text.
+    pub fn refused_as_it_is(&self) -> Option<&Failed> {
+        let tip = self.tip.filter(|_| self.status.is_open())?.to_string();
+        self.proposal.failed.as_ref().filter(|failed| failed.tip == tip)
     }
 
     /// It waits for a decision and its branch is gone.

@@ -5,6 +5,8 @@
 mod common;
 
 #[cfg(unix)]
+mod edited;
+#[cfg(unix)]
 mod eval;
 #[cfg(unix)]
 mod judge;

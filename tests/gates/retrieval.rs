@@ -173,3 +173,32 @@ fn without_a_model_to_grade_it_an_edit_waits_for_a_person() {
     sandbox.run(&["accept", proposal["id"].as_str().expect("an id")]);
     assert!(holds_the_edit(&sandbox), "a person may");
 }
+
+#[test]
+fn an_edit_that_a_person_changed_is_graded_again_before_it_lands() {
+    let sandbox = graded(&grades([2, 2]), &grades([3, 3]), &QUERIES, &format!("[approval]\nmode = \"none\"\n{JUDGED}"));
+    improve(&sandbox);
+    let id = open(&sandbox)[0].clone();
+    let edit = |line: &str| {
+        let editor = format!("sed -i '$a {line}'");
+        let output = sandbox.memory(&["edit", &id]).env("GIT_EDITOR", editor).output().expect("it starts");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success() && said.contains("asks its gates about the text as it is now: "), "{said}");
+    };
+    // The grader takes the new text for the old one's worth only where it holds the newest line.
+    edit("A line more.");
+    sandbox.run(&["accept", &id]);
+    let gate = sandbox.json(&["proposal", "show", &id])["proposal"]["edited_gates"]["retrieval"].clone();
+    assert_eq!((&gate["mean_before"], &gate["mean_after"]), (&2.0.into(), &3.0.into()), "{gate}");
+    let sandbox = graded(&grades([2, 2]), &grades([3, 3]), &QUERIES, &format!("[approval]\nmode = \"none\"\n{JUDGED}"));
+    improve(&sandbox);
+    let id = open(&sandbox)[0].clone();
+    let judge = sandbox.root().join("judge");
+    let worse = std::fs::read_to_string(&judge).expect("the judge").replace(&grades([3, 3]), &grades([3, 0]));
+    std::fs::write(&judge, worse).expect("the judge");
+    let editor = "sed -i '$a A line more.'";
+    assert!(sandbox.memory(&["edit", &id]).env("GIT_EDITOR", editor).output().expect("it starts").status.success());
+    let (_, said) = sandbox.fails(1, &["accept", &id]);
+    assert!(said.contains("1.50 of 3 instead of 2.00") && said.contains("proposal edit"), "{said}");
+    assert!(!holds_the_edit(&sandbox));
+}

@@ -301,3 +301,36 @@ fn the_ledger_names_the_lanes_of_a_run_in_the_order_in_which_they_ran() {
     assert!(subjects.lines().any(|line| line.ends_with(" reflect, distill")), "{subjects}");
     assert!(!subjects.lines().any(|line| line.ends_with(" review")), "{subjects}");
 }
+
+#[test]
+fn a_revision_that_people_edited_is_judged_again_before_it_lands() {
+    let mut scene = Scene::new();
+    scene.model(&["reflect", "judge"]);
+    scene.revise();
+    let judged = |scores: [i64; 3]| {
+        let one = |score: i64| json!({"reason": format!("as {score} says"), "score": score});
+        json!({"need": one(scores[0]), "preservation": one(scores[1]), "quality": one(scores[2])}).to_string()
+    };
+    scene.replies_at(2, &judged([5, 5, 5]));
+    scene.negative("ports", &["--mode", "incomplete"]);
+    scene.improve(&[]);
+    let id = scene.only();
+    assert_eq!(scene.calls(), 2);
+    let editor = "sed -i 's/^description: .*/description: Ports and such/'";
+    let edited = scene.sandbox.memory(&["edit", &id, "--json"]).env("GIT_EDITOR", editor).output().expect("it starts");
+    assert!(String::from_utf8_lossy(&edited.stdout).contains("[\"judge\"]"), "{edited:?}");
+    // Below the mean that a person need look at.
+    scene.replies_at(3, &judged([1, 3, 2]));
+    scene.sandbox.fails(1, &["accept", &id]);
+    assert!(scene.prompt(3).contains("Ports and such"), "{}", scene.prompt(3));
+    let failed = scene.sandbox.json(&["show", &id])["proposal"]["refused"].clone();
+    assert_eq!(text(&failed["code"]), "judge_refused", "{failed}");
+    // What a judge leaves to a person, the person who accepts decides; it is told and on record.
+    scene.replies_at(4, &judged([3, 4, 4]));
+    let output = scene.sandbox.memory(&["accept", &id]).output().expect("it starts");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && said.contains("leave it to you: the judge gives need 3 of 5"), "{said}");
+    let gates = scene.sandbox.json(&["show", &id])["proposal"]["edited_gates"].clone();
+    assert_eq!((&gates["judge"]["passed"], scene.calls()), (&json!(false), 4), "{gates}");
+    assert!(scene.sandbox.read("concepts/ports.md").contains("description: Ports and such"));
+}

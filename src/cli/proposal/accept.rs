@@ -9,9 +9,10 @@ use super::super::{CliError, Context, Exit, Meaning, Result, ask};
 use super::paper::{self, Paper};
 use super::show;
 use crate::git::Oid;
+use crate::improve::gates;
 use crate::proposal::accept::{Accepted, How, accept};
 use crate::proposal::desk::Hand;
-use crate::proposal::{self, Item, PageChange, Refused, View};
+use crate::proposal::{self, Item, PageChange, Refused, SecondLook, View};
 use crate::wiki::Wiki;
 
 /// Accept proposals: each lands as a merge commit on the wiki branch.
@@ -106,9 +107,11 @@ pub(in crate::cli) fn decide(
     items: &[Item],
     one_by_one: bool,
 ) -> Result<Vec<(String, Accepted)>> {
+    let second_looks = look_again(ctx, wiki, items)?;
+    let fails = |item: &Item| second_looks.get(item.id()).is_some_and(|look| look.refused.is_some());
     let mut said_yes = BTreeMap::new();
     let mut refused = Vec::new();
-    for item in items.iter().filter(|item| item.status.is_open()) {
+    for item in items.iter().filter(|item| item.status.is_open() && !fails(item)) {
         match person(ctx, wiki, item)? {
             Ok(Some(tip)) => {
                 said_yes.insert(item.id().to_owned(), tip);
@@ -122,7 +125,8 @@ pub(in crate::cli) fn decide(
         .map(|item| item.id().to_owned())
         .filter(|id| !refused.iter().any(|(known, _)| known == id))
         .collect();
-    let mut how = How { hand: Hand::operator(wiki)?, person_said_yes: said_yes, by_section: false };
+    let hand = Hand::operator(wiki)?;
+    let mut how = How { hand, person_said_yes: said_yes, second_looks, by_section: false };
     let mut outcomes = if ids.is_empty() {
         Vec::new()
     } else if one_by_one {
@@ -148,6 +152,21 @@ pub(in crate::cli) fn decide(
     let place = |id: &str| items.iter().position(|item| item.id() == id);
     outcomes.sort_by_key(|(id, _)| place(id));
     Ok(outcomes)
+}
+
+/// What the gates say of those that people edited. Programs and models take their time, so what goes on is told.
+fn look_again(ctx: &Context, wiki: &Wiki, items: &[Item]) -> Result<BTreeMap<String, SecondLook>> {
+    for item in items.iter().filter(|item| item.status.is_open() && item.was_edited()) {
+        let asked = gates::asked(wiki, item)?;
+        if !asked.is_empty() {
+            ctx.note(format!("proposal {} was edited; its gates look at it again: {}", item.id(), asked.join(", ")));
+        }
+    }
+    let looks = gates::again(wiki, items)?;
+    for (id, left) in looks.iter().filter_map(|(id, look)| Some((id, look.left.as_ref()?))) {
+        ctx.note(format!("proposal {id}: its gates leave it to you: {left}"));
+    }
+    Ok(looks)
 }
 
 /// Asks the person, where only a person's explicit yes lands the proposal. Inside: the commit that was agreed to, or

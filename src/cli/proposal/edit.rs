@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::super::{CliError, Context, Exit, Meaning, Result, shown};
 use super::editor::Draft;
+use crate::improve::gates;
 use crate::proposal::desk::{Desk, Hand};
 use crate::proposal::{Item, PageChange, Refused, amend};
 use crate::wiki::Wiki;
@@ -13,7 +14,8 @@ use crate::wiki::Wiki;
 /// Edit the pages of an open proposal before deciding on it.
 ///
 /// The editor (core.editor, GIT_EDITOR) opens on the text of each page; what is saved is what lands. The person's
-/// version becomes a further commit on the proposal's branch, so that the merge shows both hands.
+/// version becomes a further commit on the proposal's branch, so that the merge shows both hands. An accept checks it
+/// again, and asks the gates that there are.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The proposal
@@ -29,6 +31,8 @@ pub struct Edited {
     pub id: String,
     /// Whether anything was changed.
     pub edited: bool,
+    /// The gates that an accept asks about the text as it is now: `eval`, `judge`, `retrieval`.
+    pub gates: Vec<String>,
 }
 
 pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
@@ -36,8 +40,9 @@ pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
     let view = super::view(&wiki)?;
     let item = view.find(&args.id)?.clone();
     let edited = edit(ctx, &mut wiki, &item)?;
+    let gates = if edited { gates_ahead(ctx, &wiki, &item)? } else { Vec::new() };
     if ctx.json {
-        ctx.print_json("edited", &Edited { id: item.id().to_owned(), edited })?;
+        ctx.print_json("edited", &Edited { id: item.id().to_owned(), edited, gates })?;
         return Ok(Exit::Done);
     }
     let mut out = ctx.out();
@@ -45,6 +50,15 @@ pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
     writeln!(out, "{short} {page} {}", if edited { "edited" } else { "unchanged" })?;
     out.finish()?;
     Ok(Exit::Done)
+}
+
+/// The gates that an accept asks about the text that was just recorded. People are told.
+pub(in crate::cli) fn gates_ahead(ctx: &Context, wiki: &Wiki, item: &Item) -> Result<Vec<String>> {
+    let asked: Vec<String> = gates::asked(wiki, item)?.into_iter().map(str::to_owned).collect();
+    if !asked.is_empty() {
+        ctx.note(format!("accepting it asks its gates about the text as it is now: {}", asked.join(", ")));
+    }
+    Ok(asked)
 }
 
 /// Opens the editor on each page and records what was saved; false when nothing differs. A text that cannot be

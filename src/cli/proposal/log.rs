@@ -4,11 +4,12 @@ use std::io::Write;
 
 use bstr::ByteSlice;
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 use super::super::{Context, Exit, Meaning, Result, shown};
 use crate::git::Oid;
 use crate::ledger::{self, Event};
-use crate::proposal::Item;
+use crate::proposal::{Item, checked};
 use crate::wiki::Wiki;
 
 /// Show what happened to a proposal, the newest first: its events and its commits.
@@ -43,6 +44,8 @@ pub struct Entry {
     pub commit: Option<String>,
     /// A commit's subject, a decision's reason, what stood in the way.
     pub text: Option<String>,
+    /// For an accept of what people had edited: what each gate said of it.
+    pub gates: Map<String, Value>,
 }
 
 pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
@@ -67,6 +70,9 @@ pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
         ];
         let line: Vec<String> = line.into_iter().filter(|part| !part.is_empty()).collect();
         writeln!(out, "{}", line.join("  "))?;
+        for gate in checked::said(&entry.gates) {
+            writeln!(out, "  {}", shown(&gate.line))?;
+        }
     }
     out.finish()?;
     Ok(Exit::Done)
@@ -99,6 +105,7 @@ fn entries(wiki: &Wiki, item: &Item) -> Result<Vec<Entry>> {
             }),
             commit: ["landed", "reversal", "tip"].iter().find_map(|key| event.text(key)).map(str::to_owned),
             text: ["reason", "session", "target", "deferred"].iter().find_map(|key| event.text(key)).map(str::to_owned),
+            gates: event.data.get("gates").and_then(Value::as_object).cloned().unwrap_or_default(),
         });
         entries.extend(commits);
     }
@@ -122,6 +129,7 @@ fn commits(wiki: &Wiki, event: &Event) -> Vec<Entry> {
             by: commit.author.to_string(),
             commit: Some(commit.oid.to_string()),
             text: commit.message.lines().next().map(|subject| subject.to_str_lossy().into_owned()),
+            gates: Map::new(),
         })
         .collect()
 }

@@ -2,6 +2,8 @@
 
 use std::io::Write;
 
+use serde_json::{Map, Value};
+
 use super::super::{Context, Meaning, Result, age, shown, shown_lines};
 use crate::ledger::{self, Status};
 use crate::proposal::row::{Row, marks};
@@ -30,8 +32,11 @@ impl Paper<'_> {
         if let Some(sidecar) = self.sidecar {
             self.why(ctx, out, sidecar)?;
             if details {
-                what_was_checked(ctx, out, sidecar)?;
+                what_was_checked(ctx, out, "Checked", &sidecar.gates, &sidecar.notes)?;
             }
+        }
+        if details {
+            what_was_checked(ctx, out, "Checked again, as people had edited it", &self.item.proposal.gates, &[])?;
         }
         writeln!(out)?;
         for change in self.changes {
@@ -76,6 +81,9 @@ impl Paper<'_> {
         }
         if let Some(reason) = &proposal.reason {
             writeln!(out, "{}: {}", self.item.status, shown(reason))?;
+        }
+        if let Some(failed) = self.item.refused_as_it_is() {
+            writeln!(out, "{}", ctx.paint(Meaning::Bad, format!("An accept was refused: {}", shown(&failed.reason))))?;
         }
         Ok(())
     }
@@ -123,18 +131,24 @@ impl Paper<'_> {
     }
 }
 
-fn what_was_checked(ctx: &Context, out: &mut impl Write, sidecar: &Sidecar) -> Result<()> {
-    if sidecar.gates.is_empty() && sidecar.notes.is_empty() {
+fn what_was_checked(
+    ctx: &Context,
+    out: &mut impl Write,
+    head: &str,
+    gates: &Map<String, Value>,
+    notes: &[String],
+) -> Result<()> {
+    if gates.is_empty() && notes.is_empty() {
         return Ok(());
     }
-    writeln!(out, "\n{}", ctx.paint(Meaning::Head, "Checked"))?;
-    for gate in checked::said(&sidecar.gates) {
+    writeln!(out, "\n{}", ctx.paint(Meaning::Head, head))?;
+    for gate in checked::said(gates) {
         writeln!(out, "  {}", shown(&gate.line))?;
         for row in gate.rows {
             writeln!(out, "    {}", shown(&row))?;
         }
     }
-    for note in &sidecar.notes {
+    for note in notes {
         writeln!(out, "  {}", shown(note))?;
     }
     Ok(())

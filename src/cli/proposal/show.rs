@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::super::{CliError, Context, Exit, Meaning, Result};
 use super::paper::Paper;
-use crate::proposal::row::{Full, Row};
+use crate::proposal::row::Full;
 use crate::proposal::sides::Sides;
 use crate::proposal::{self, Item, PageChange, Sidecar, View};
 use crate::wiki::Wiki;
@@ -36,9 +36,9 @@ pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
     let item = view.find(&args.id)?;
     let Read { sidecar, changes, needs } = read(ctx, &wiki, item)?;
     if ctx.json {
-        let mut row = Row::new(&wiki, item);
-        row.needs_person = needs;
-        ctx.print_json("proposal", &Shown { proposal: Full::new(row, sidecar, &changes) })?;
+        let mut proposal = Full::new(&wiki, item, sidecar, &changes);
+        proposal.row.needs_person = needs;
+        ctx.print_json("proposal", &Shown { proposal })?;
         return Ok(Exit::Done);
     }
     let mut out = ctx.paged();

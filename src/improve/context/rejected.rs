@@ -1,4 +1,5 @@
-//! What was turned down on merit, so that it is not proposed again: by a person, by a gate, or because of what it says.
+//! What was turned down on merit, so that it is not proposed again: by a person, by a gate, because of what it says, or in
+//! an accept that failed for that.
 //! Format errors and procedural closings are not in it: they would teach nothing.
 
 use std::collections::HashSet;
@@ -27,12 +28,17 @@ pub(super) fn rejected(subject: &Subject<'_>, redactor: &Redactor) -> Vec<(Value
     let clean = |text: &str| one_line(&redactor.redact(text), LINE);
     let entry = |path: &str, kind: &str, reason: &str, summary: &str| json!({"path": clean(path), "kind": kind, "reason": clean(reason), "summary": clean(summary)});
     let mut all = Vec::new();
+    let mut settled = HashSet::new();
     for item in &view.items {
         let proposal = &item.proposal;
         let reason = proposal.reason.as_deref().unwrap_or_default();
         // What landed and was taken back with a reason was wrong too.
         let on_merit = item.status == Status::Rejected && proposal.merit
             || item.status == Status::Reverted && !reason.trim().is_empty();
+        // Its text was bettered, or a person said more: that it did not land at first is no news.
+        if on_merit || matches!(item.status, Status::Accepted | Status::Reverted) {
+            settled.insert(item.id());
+        }
         if on_merit && here(&proposal.scope) && view.state.withdrawn_from(item.id()).is_none() {
             let path = proposal.paths.first().map_or("", String::as_str);
             let value = entry(path, &proposal.kind, reason, &proposal.title);
@@ -43,7 +49,7 @@ pub(super) fn rejected(subject: &Subject<'_>, redactor: &Redactor) -> Vec<(Value
     for refusal in view.state.refusals() {
         // What a review of this very text was refused is no news to it: it would only make the same question another.
         let own = refusal.session == subject.session.id && blob.as_deref() == Some(refusal.blob.as_str());
-        if !own && here(&refusal.scope) {
+        if !own && here(&refusal.scope) && !settled.contains(refusal.proposal.as_str()) {
             let name = format!("{} {}", refusal.code, refusal.path);
             let inside = refusal.path.strip_prefix(&subject.scope.path).unwrap_or(&refusal.path);
             let kind = subject.wiki.layout.kind_of(inside.trim_start_matches('/')).map_or("", |kind| kind.as_str());

@@ -15,6 +15,7 @@ use crate::feedback::automation;
 use crate::model::Stage;
 use crate::process::{self, Fault, Limits, Program};
 use crate::proposal::ReasonCode;
+use crate::wiki::Wiki;
 
 /// Most bytes that the program may write.
 const OUTPUT: usize = 64 << 10;
@@ -46,12 +47,10 @@ pub(super) fn eval(bench: &Bench<'_>, subject: &Subject<'_>, verdict: &mut Verdi
     if settings.command.is_empty() {
         return;
     }
-    let scope = &bench.wiki.scopes.of_page(subject.path()).path;
-    let inner = subject.path().strip_prefix(scope.as_str()).unwrap_or(subject.path()).trim_start_matches('/');
-    if !settings.prefixes.iter().any(|prefix| inner.starts_with(prefix.as_str())) {
+    if !scores(bench.wiki, subject.path()) {
         return verdict.unchecked("eval", "no prefix of `eval.prefixes` fits its path");
     }
-    let input = input(bench, subject).to_string();
+    let input = input(subject).to_string();
     let command_sha256 = sha256(&json!(settings.command).to_string());
     let clock = Instant::now();
     let ran = run(bench, input.clone());
@@ -92,9 +91,17 @@ pub(super) fn eval(bench: &Bench<'_>, subject: &Subject<'_>, verdict: &mut Verdi
     verdict.calls.push(call);
 }
 
+/// Whether the program is there for a page.
+pub(super) fn scores(wiki: &Wiki, path: &str) -> bool {
+    let settings = &wiki.config.settings.eval;
+    let scope = &wiki.scopes.of_page(path).path;
+    let inner = path.strip_prefix(scope.as_str()).unwrap_or(path).trim_start_matches('/');
+    !settings.command.is_empty() && settings.prefixes.iter().any(|prefix| inner.starts_with(prefix.as_str()))
+}
+
 /// What the program reads.
-fn input(bench: &Bench<'_>, subject: &Subject<'_>) -> Value {
-    let candidate = &subject.valid.candidate;
+fn input(subject: &Subject<'_>) -> Value {
+    let candidate = subject.candidate;
     json!({
         "path": candidate.path,
         "kind": candidate.kind,
@@ -104,7 +111,7 @@ fn input(bench: &Bench<'_>, subject: &Subject<'_>) -> Value {
         "rationale": candidate.rationale,
         "before_body": subject.before.as_ref().map(|page| &page.body),
         "after_body": subject.after.as_ref().map(|page| &page.body),
-        "base": bench.wiki.tip.map(|tip| tip.to_string()),
+        "base": subject.base.map(|base| base.to_string()),
     })
 }
 

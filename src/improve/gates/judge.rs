@@ -42,9 +42,14 @@ const REASON: usize = 300;
 /// Why a person decides on what always needs a judge.
 const UNJUDGED: &str = "no judge looked at it";
 
+/// Whether every change of a lane is judged.
+pub(super) fn always(lane: &str) -> bool {
+    ALWAYS.contains(&lane)
+}
+
 /// Judges what would land by itself, and whatever the lane says must be judged.
 pub(super) fn judge(bench: &Bench<'_>, subject: &Subject<'_>, verdict: &mut Verdict) {
-    let always = ALWAYS.contains(&subject.lane);
+    let always = always(subject.lane);
     if !bench.models.has(Stage::Judge) {
         let provider = bench.models.stage(Stage::Judge).provider;
         verdict.say("judge", json!({ "passed": false, "reason": format!("no judge with the {provider} reviewer") }));
@@ -76,17 +81,20 @@ pub(super) fn judge(bench: &Bench<'_>, subject: &Subject<'_>, verdict: &mut Verd
 /// Whether the policy in force would let it land by itself once it is judged.
 fn would_land(bench: &Bench<'_>, subject: &Subject<'_>, verdict: &Verdict) -> Result<(), String> {
     let approval = &bench.wiki.config.settings.approval;
+    if subject.edited {
+        return Err("a person accepts what people edited".into());
+    }
     if bench.trigger == Trigger::Agent {
         return Err("an agent asked for the run".into());
     }
     let policy = policy::of(approval).ok_or("approval.mode is none")?;
-    let candidate = &subject.valid.candidate;
+    let candidate = subject.candidate;
     let terms = Terms {
         lane: subject.lane,
         kind: candidate.kind.as_str(),
         operation: candidate.operation.as_str(),
         confidence: candidate.confidence,
-        deferred: subject.valid.deferred.as_deref().or(verdict.deferred.as_deref()),
+        deferred: subject.deferred.or(verdict.deferred.as_deref()),
     };
     policy::would_allow(policy, approval, &terms)
 }
@@ -176,7 +184,7 @@ fn decide(bench: &Bench<'_>, subject: &Subject<'_>, scores: Vec<Score>, verdict:
 
 /// What the judge is shown. How sure the proposing model is of itself is not among it: it always is.
 fn prompt(bench: &Bench<'_>, subject: &Subject<'_>, criteria: &[&str]) -> Result<(Prompt, Read), String> {
-    let candidate = &subject.valid.candidate;
+    let candidate = subject.candidate;
     let evidence: Vec<Value> = candidate
         .evidence
         .iter()

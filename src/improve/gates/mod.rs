@@ -1,6 +1,7 @@
 //! The gates between validation and staging, in order: eval, judge, retrieval. Each says what it looked at, into the
 //! sidecar; one that did not look never passes anything.
 
+mod again;
 mod eval;
 #[cfg(fuzzing)]
 pub mod fuzzed;
@@ -12,11 +13,14 @@ use serde_json::{Map, Value, json};
 use super::lanes::{Bench, End};
 use super::prompts::Template;
 use super::run::{Call, Read, Response};
+pub use again::{again, asked};
+
+use crate::git::Oid;
 use crate::model::Prompt;
 use crate::proposal::message::one_line;
 use crate::proposal::policy::Marks;
 use crate::proposal::validate::Valid;
-use crate::proposal::{ReasonCode, Refusal};
+use crate::proposal::{Candidate, ReasonCode, Refusal};
 use crate::session::Redactor;
 use crate::wiki::Page;
 
@@ -42,13 +46,7 @@ pub struct Verdict {
 /// Takes one valid change of a lane through the gates.
 pub fn pass(bench: &Bench<'_>, valid: &Valid, lane: &str) -> Verdict {
     let mut verdict = Verdict::default();
-    let subject = Subject::of(bench, valid, lane);
-    for gate in [eval::eval, judge::judge, retrieval::retrieval] {
-        gate(bench, &subject, &mut verdict);
-        if verdict.refused.is_some() {
-            break;
-        }
-    }
+    through(bench, &Subject::of(bench, valid, lane), &mut verdict);
     if verdict.refused.is_some() || verdict.deferred.is_some() {
         verdict.marks = Marks::default();
     }
@@ -57,10 +55,26 @@ pub fn pass(bench: &Bench<'_>, valid: &Valid, lane: &str) -> Verdict {
     verdict
 }
 
+/// From gate to gate, until one refuses.
+fn through(bench: &Bench<'_>, subject: &Subject<'_>, verdict: &mut Verdict) {
+    for gate in [eval::eval, judge::judge, retrieval::retrieval] {
+        gate(bench, subject, verdict);
+        if verdict.refused.is_some() {
+            break;
+        }
+    }
+}
+
 /// What is at the gate.
 struct Subject<'a> {
-    valid: &'a Valid,
+    candidate: &'a Candidate,
     lane: &'a str,
+    /// Why a person must decide, before any gate has looked, if so.
+    deferred: Option<&'a str>,
+    /// People edited it, so that it lands by a person's hand or not at all.
+    edited: bool,
+    /// The commit that the page stands on.
+    base: Option<Oid>,
     /// The page as it stands; `None`: there is none.
     before: Option<Page>,
     /// The page as it is to be; `None`: it goes away.
@@ -74,12 +88,20 @@ impl<'a> Subject<'a> {
         let read = |bytes: &Vec<u8>| bench.wiki.read(path.into(), bytes);
         let before = written.and_then(|written| written.before.as_ref()).map(read);
         let after = written.and_then(|written| written.after.as_ref()).map(read);
-        Subject { valid, lane, before, after }
+        Subject {
+            candidate: &valid.candidate,
+            lane,
+            deferred: valid.deferred.as_deref(),
+            edited: false,
+            base: bench.wiki.tip,
+            before,
+            after,
+        }
     }
 
     /// Its page, relative to the wiki's root.
     fn path(&self) -> &'a str {
-        &self.valid.candidate.path
+        &self.candidate.path
     }
 
     /// A call about it.
@@ -117,7 +139,7 @@ impl Verdict {
     }
 
     fn refuse(&mut self, subject: &Subject<'_>, code: ReasonCode, reason: String) {
-        let candidate = &subject.valid.candidate;
+        let candidate = subject.candidate;
         let summary = format!("{} {} \"{}\"", candidate.operation, candidate.kind, candidate.title);
         // It is no sighting of what it would have been: the gate said no to it.
         self.refused = Some(Refusal { code, path: candidate.path.clone(), reason, summary, proposal: None });
