@@ -139,7 +139,7 @@ fn validate(
         ..Author::machine(&actor, Some(&run.id))
     };
     found.candidates.extend(found.raw.iter().map(|raw| desktop.normalise(wiki, scope, author, raw)));
-    let (valid, refused) = desktop.validate(wiki, scope, author, found.candidates);
+    let (valid, refused) = desktop.validate(wiki, scope, author, found.candidates)?;
     let mut on_merit = Vec::new();
     for refusal in refused {
         match known(bench.view, &refusal) {

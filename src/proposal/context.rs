@@ -4,11 +4,12 @@ use std::collections::HashMap;
 
 use super::citation;
 use super::error::Result;
+use super::rejections::Rejections;
 use super::sidecar::folder;
 use super::validate::{self, Context, Generated, Known, Passage, Past, Proposed, Shown, Source, Valid};
 use super::{Candidate, Error, Item, Operation, Refusal, Refused, View};
 use crate::git::Oid;
-use crate::ledger::{self, Status};
+use crate::ledger;
 use crate::session::{self, Redactor, Session, Speaker};
 use crate::wiki::scope::{GLOBAL, Scope};
 use crate::wiki::{Kind, Wiki};
@@ -43,7 +44,7 @@ pub struct Words {
 pub struct Desktop {
     known: Known,
     pending: Vec<Past>,
-    rejected: Vec<Past>,
+    rejected: Rejections,
     cited: HashMap<String, Cited>,
     words: HashMap<String, Words>,
     proposed: Proposed,
@@ -86,19 +87,10 @@ impl Desktop {
         let redact = &wiki.config.settings.redact;
         let redactor = Redactor::new(&redact.extra_patterns, &redact.allow)
             .map_err(|error| Error::Refused(Refused::new("config", error.to_string())))?;
-        let since = ledger::now().as_second() - REJECTION_DAYS * 86_400;
-        let mut rejected: Vec<&Item> = view
-            .items
-            .iter()
-            .filter(|item| item.status == Status::Rejected && item.proposal.merit)
-            .filter(|item| item.proposal.changed_at.as_second() >= since)
-            .collect();
-        rejected.sort_by_key(|item| std::cmp::Reverse(item.proposal.changed_at));
-        rejected.truncate(REJECTIONS);
         Ok(Desktop {
             known: Known::load(wiki)?,
             pending: view.open().into_iter().map(|item| past(wiki, item)).collect::<Result<_>>()?,
-            rejected: rejected.into_iter().map(|item| past(wiki, item)).collect::<Result<_>>()?,
+            rejected: Rejections::of(view),
             cited: HashMap::new(),
             words: HashMap::new(),
             proposed: Proposed::default(),
@@ -138,19 +130,28 @@ impl Desktop {
     }
 
     /// Validates candidates of one scope.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
     pub fn validate(
         &self,
         wiki: &Wiki,
         scope: &Scope,
         author: Author<'_>,
         candidates: Vec<Result<Candidate, Refusal>>,
-    ) -> (Vec<Valid>, Vec<Refusal>) {
-        let context = self.context(wiki, scope, author);
+    ) -> Result<(Vec<Valid>, Vec<Refusal>)> {
+        let asked: Vec<&Candidate> = candidates.iter().filter_map(|candidate| candidate.as_ref().ok()).collect();
+        let rejected = self.rejected.near(wiki, scope, &author, &asked)?;
         let source = |name: &str| self.source(wiki, scope, &citation::whole(name, author.session));
         let finds_secret = |text: &str| self.redactor.finds(text);
-        let context =
-            Context { source: &source, own_words: &session::own_words, finds_secret: &finds_secret, ..context };
-        validate::validate_all(candidates, &context, &wiki.config.settings.improve)
+        let context = Context {
+            source: &source,
+            own_words: &session::own_words,
+            finds_secret: &finds_secret,
+            rejected: &rejected,
+            ..self.context(wiki, scope, author)
+        };
+        Ok(validate::validate_all(candidates, &context, &wiki.config.settings.improve))
     }
 
     /// A candidate as a model or a script spelled it.
@@ -172,7 +173,7 @@ impl Desktop {
             shown: author.shown,
             proposed: &self.proposed,
             pending: &self.pending,
-            rejected: &self.rejected,
+            rejected: &[],
             source: &|_| None,
             own_words: &session::own_words,
             finds_secret: &|_| false,
@@ -226,10 +227,6 @@ fn is_open_to(scope: &Scope, owner: &str) -> bool {
     owner == scope.name || owner == GLOBAL
 }
 
-/// Rejections that are remembered, newest first, and for how many days.
-const REJECTIONS: usize = 50;
-const REJECTION_DAYS: i64 = 180;
-
 /// The session in `sessions/<id>.md` or `sessions/<id>#<seq>`.
 pub fn session_of(source: &str) -> Option<&str> {
     let rest = source.strip_prefix("sessions/")?;
@@ -237,25 +234,38 @@ pub fn session_of(source: &str) -> Option<&str> {
     Some(id.strip_suffix(".md").unwrap_or(id)).filter(|id| !id.is_empty() && !id.contains('/'))
 }
 
-fn past(wiki: &Wiki, item: &Item) -> Result<Past> {
+/// A proposal of earlier times, with the text that it wanted to land.
+///
+/// # Errors
+/// When the ledger cannot be read.
+pub(super) fn past(wiki: &Wiki, item: &Item) -> Result<Past> {
     let proposal = &item.proposal;
     let path = proposal.paths.first().cloned().unwrap_or_default();
+    let recorded = |side: &str| ledger::file(&wiki.repo, &format!("{}/{side}/{path}", folder(item.id())));
     let body = match item.tip {
         Some(tip) => wiki.repo.file(tip, wiki.full_path(&path).as_ref())?,
-        None => ledger::file(&wiki.repo, &format!("{}/after/{path}", folder(item.id())))?,
+        None => recorded("after")?,
     };
     let page = wiki.read(path.as_str().into(), &body.unwrap_or_default());
+    let operation = Operation::of_word(&proposal.operation);
+    let added = match operation {
+        // What waits is compared as a whole.
+        Operation::Update if item.tip.is_none() => {
+            let before = wiki.read(path.as_str().into(), &recorded("before")?.unwrap_or_default());
+            validate::added(&before.body, &page.body)
+        }
+        _ => String::new(),
+    };
     Ok(Past {
         id: item.id().parse().map_err(|_| Refused::new("bad_record", format!("bad id {}", item.id())))?,
-        operation: match proposal.operation.as_str() {
-            "create" => Operation::Create,
-            "retire" => Operation::Retire,
-            "supersede" => Operation::Supersede,
-            _ => Operation::Update,
-        },
+        operation,
         paths: proposal.paths.clone(),
+        kind: Kind::parse(&proposal.kind).unwrap_or(Kind::Note),
+        scope: proposal.scope.clone(),
         title: proposal.title.clone(),
         body: page.body,
+        added,
+        quotes: Vec::new(),
         reason: proposal.reason.clone().unwrap_or_default(),
     })
 }

@@ -143,7 +143,7 @@ fn propose(wiki: &mut Wiki, feedback: &Feedback, scope: &str, writer: &Writer, e
     let scope = wiki.scopes.named(scope).map_err(|error| Refused::new("scope", error.to_string()))?;
     let candidate = candidate(wiki, feedback, writer.by_hand)?;
     let author = Author { by_person: writer.by_hand, ..Author::machine(&by, None) };
-    let (mut valid, mut refusals) = desktop.validate(wiki, scope, author, vec![Ok(candidate)]);
+    let (mut valid, mut refusals) = desktop.validate(wiki, scope, author, vec![Ok(candidate)])?;
     let subject = format!("memory: feedback on {}", feedback.page);
     let Some(valid) = valid.pop() else {
         let refusal = refusals.pop().ok_or_else(|| Refused::new("bug", "validation gave no answer"))?;

@@ -24,6 +24,7 @@ pub mod policy;
 pub mod propose;
 mod recheck;
 pub mod reject;
+mod rejections;
 pub mod release;
 mod replay;
 pub mod revert;

@@ -89,7 +89,7 @@ pub fn propose(
         };
         let path = raw["path"].as_str().unwrap_or_default().to_owned();
         let scope = scope.unwrap_or_else(|| wiki.scopes.of_page(&path)).clone();
-        match validated(wiki, &mut desktop, &scope, author, complete(raw)) {
+        match validated(wiki, &mut desktop, &scope, author, complete(raw))? {
             Ok(valid) => {
                 results.push(Made { path, notes: valid.notes.clone(), ..Made::default() });
                 let mut draft = Draft {
@@ -159,8 +159,11 @@ fn validated(
     scope: &Scope,
     author: Author<'_>,
     raw: Value,
-) -> Result<Box<Valid>, Refusal> {
-    let candidate = desktop.normalise(wiki, scope, author, &raw)?;
+) -> Result<Result<Box<Valid>, Refusal>> {
+    let candidate = match desktop.normalise(wiki, scope, author, &raw) {
+        Ok(candidate) => candidate,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
     // What another candidate of another scope cited is not known here.
     desktop.cite(Vec::new(), Vec::new());
     for evidence in &candidate.evidence {
@@ -168,11 +171,11 @@ fn validated(
         let _ = desktop.cite_source(wiki, scope, &evidence.source);
     }
     // Each by itself: the limits of a run are not for what people hand in.
-    let (mut valid, mut refused) = desktop.validate(wiki, scope, author, vec![Ok(candidate)]);
-    match valid.pop() {
+    let (mut valid, mut refused) = desktop.validate(wiki, scope, author, vec![Ok(candidate)])?;
+    Ok(match valid.pop() {
         Some(valid) => Ok(Box::new(valid)),
         None => Err(refused.pop().expect("validation answers for every candidate")),
-    }
+    })
 }
 
 fn known(desk: &Desk, refusal: &Refusal) -> Option<(ProposalId, Status, ulid::Ulid)> {

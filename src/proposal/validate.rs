@@ -6,6 +6,7 @@ mod change;
 mod duplicate;
 mod evidence;
 mod field;
+mod gist;
 mod hidden;
 mod known;
 mod markup;
@@ -29,7 +30,9 @@ use crate::wiki::text::{fold_space, normal};
 use crate::wiki::{Kind, Layout, Protection};
 
 pub use change::Written;
+pub use duplicate::added;
 pub use evidence::MAX_QUOTE_CHARS;
+pub(super) use gist::Gist;
 pub use known::{Known, KnownPage};
 pub use normalise::normalise;
 pub use proposed::Proposed;
@@ -65,10 +68,18 @@ pub struct Past {
     pub operation: Operation,
     /// Its pages, relative to the wiki's root.
     pub paths: Vec<String>,
+    /// The kind of its page.
+    pub kind: Kind,
+    /// The name of its scope.
+    pub scope: String,
     /// Its title.
     pub title: String,
     /// The body that it wanted to land; empty where that is not known.
     pub body: String,
+    /// The lines that it wanted to bring to a page that was there; empty for a new page.
+    pub added: String,
+    /// What it quoted, and from where; empty where nobody need know.
+    pub quotes: Vec<(String, String)>,
     /// Rejected: why. Pending: empty.
     pub reason: String,
 }

@@ -31,6 +31,7 @@ use bstr::{BString, ByteSlice};
 
 pub use ask::{Answer, Ask, Factors, Facts, Hit, Origin, Signals, Word};
 pub use kept::Kept;
+pub use stem::stem;
 
 use self::index::{Index, Opened};
 use self::order::Candidate;

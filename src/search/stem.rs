@@ -9,7 +9,7 @@ static PORTER: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::new(Algorithm::Port
 
 /// The stem of a plain word in lower case; anything else as it is. The stems stand in stored indexes: when they
 /// change, [`store::VERSION`](super::store::VERSION) does.
-pub(super) fn stem(word: &str) -> Cow<'_, str> {
+pub fn stem(word: &str) -> Cow<'_, str> {
     if word.len() < 3 || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return Cow::Borrowed(word);
     }

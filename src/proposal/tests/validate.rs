@@ -188,8 +188,12 @@ fn past(path: &str, body: &str) -> Past {
         id: "0123456789abcdef".parse().unwrap(),
         operation: Operation::Create,
         paths: vec![path.into()],
+        kind: Kind::Gotcha,
+        scope: "global".into(),
         title: "Something else".into(),
         body: body.into(),
+        added: String::new(),
+        quotes: Vec::new(),
         reason: "it is not true".into(),
     }
 }
@@ -561,6 +565,58 @@ fn already_rejected() {
         ..World::default()
     };
     other.pass(create(json!({})));
+}
+
+/// A rejected lesson about lock files, under another path and another title.
+fn lock_files() -> Past {
+    let body = "# Lock files\n\nThe job refuses the second lock file that npm writes. Only pnpm makes the lock file.\n";
+    Past { title: "Lock files".into(), ..past("gotchas/lock-files.md", body) }
+}
+
+#[test]
+fn a_rejected_lesson_comes_back_neither_in_other_words_nor_in_another_place() {
+    let reworded = World { rejected: vec![lock_files()], ..World::default() };
+    let what = reworded.refused(create(json!({})), ReasonCode::AlreadyRejected);
+    assert!(what.contains("in other words") && what.contains("it is not true"), "{what}");
+    // As an edit of another page too, of which only what it brings counts.
+    let line = "npm writes a second lock file, and the job refuses it: pnpm alone makes the lock file.";
+    reworded.refused(update("gotchas/openssl.md", json!([append("", line)])), ReasonCode::AlreadyRejected);
+    let added = "The job refuses a second lock file of npm: pnpm alone makes the lock file.";
+    let edit = Past { operation: Operation::Update, added: added.into(), ..past("gotchas/openssl.md", OPENSSL) };
+    let edited = World { rejected: vec![edit], ..World::default() };
+    edited.refused(update("gotchas/openssl.md", json!([append("", line)])), ReasonCode::AlreadyRejected);
+    edited.pass(update("gotchas/openssl.md", json!([append("", "On Linux the distribution's package is enough.")])));
+}
+
+#[test]
+fn another_lesson_than_the_rejected_one_passes() {
+    let world = |past: Past| World { rejected: vec![past], ..World::default() };
+    let other = "# Lock files\n\nThe lock file has to be committed, or the release job builds other versions.\n";
+    world(lock_files()).pass(create(json!({"title": "Commit the lock file", "body_markdown": other})));
+    let kept = "# Two lock files\n\nnpm writes a second lock file that the job refuses.\n";
+    let decision =
+        json!({"path": "decisions/lock.md", "kind": "decision", "title": "Two locks", "body_markdown": kept});
+    world(lock_files()).pass(create(decision));
+    world(Past { scope: "backend".into(), ..lock_files() }).pass(create(json!({})));
+    World { by_person: true, ..world(lock_files()) }.pass(create(json!({})));
+}
+
+#[test]
+fn the_same_words_of_the_same_session_teach_the_same_lesson_once() {
+    let quoting = |source: &str, quote: &str| World {
+        rejected: vec![Past { quotes: vec![(source.into(), quote.into())], ..lock_files() }],
+        ..World::default()
+    };
+    let body = "# The second lock file\n\nThe npm client writes package-lock.json beside the lock file of pnpm.\n";
+    let decision = json!({"path": "decisions/lock.md", "kind": "decision", "title": "A second lock file",
+        "body_markdown": body});
+    quoting("sessions/s1.md", "Use pnpm, not npm.").refused(create(decision.clone()), ReasonCode::AlreadyRejected);
+    quoting("sessions/s2#1", "Use pnpm, not npm.").pass(create(decision.clone()));
+    quoting("sessions/s1#1", "Never push on Fridays.").pass(create(decision));
+    // One sentence may hold two lessons.
+    let friday = "# Fridays\n\nDeploys wait until Monday.\n";
+    let other = json!({"path": "decisions/fri.md", "kind": "decision", "title": "Fridays", "body_markdown": friday});
+    quoting("sessions/s1#1", "Use pnpm, not npm.").pass(create(other));
 }
 
 #[test]

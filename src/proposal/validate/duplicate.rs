@@ -1,13 +1,20 @@
 //! What is known already: proposals of earlier times, and pages of every kind.
 
+use std::collections::HashSet;
+
+use super::gist::Gist;
 use super::{Candidate, Context, Fault, KnownPage, Operation, Past, ReasonCode, id_of};
+use crate::proposal::context::session_of;
 use crate::wiki::path::fold;
 use crate::wiki::scope::GLOBAL;
-use crate::wiki::text::{normal, shingle_overlap};
-use crate::wiki::{Kind, text};
+use crate::wiki::text::{fold_space, normal, shingle_overlap};
+use crate::wiki::{Edit, EditOp, Kind, text};
 
 /// From this share of five-word runs on, one text restates another.
 const RESTATED: f64 = 0.8;
+
+/// Fewest characters of a quote that is no accident in two candidates.
+const TELLING_QUOTE: usize = 12;
 
 /// Refuses what is pending or was rejected on merit.
 pub(super) fn of_past(candidate: &Candidate, context: &Context<'_>) -> Result<(), Fault> {
@@ -22,6 +29,19 @@ pub(super) fn of_past(candidate: &Candidate, context: &Context<'_>) -> Result<()
     if let Some(past) = context.rejected.iter().find(restates) {
         let what = format!("proposal {} was rejected: {}; only new evidence can bring it back", past.id, past.reason);
         return Err((ReasonCode::AlreadyRejected, what));
+    }
+    // A person who proposes by hand means what they say.
+    if !context.by_person && !context.rejected.is_empty() {
+        let gist = says(candidate, context);
+        if let Some(past) = context.rejected.iter().find(|past| rewords(candidate, &gist, past, context)) {
+            let page = past.paths.first().map_or("", String::as_str);
+            let what = format!(
+                "it says in other words what proposal {} ({page}, \"{}\") said, which was rejected: {}; propose what is \
+                 new, without that",
+                past.id, past.title, past.reason
+            );
+            return Err((ReasonCode::AlreadyRejected, what));
+        }
     }
     let creates = candidate.operation == Operation::Create;
     let waits = |past: &&Past| {
@@ -39,6 +59,59 @@ pub(super) fn of_past(candidate: &Candidate, context: &Context<'_>) -> Result<()
         return Err((ReasonCode::AlreadyPending, what));
     }
     Ok(())
+}
+
+/// Whether a candidate is a rejected lesson in other words: nearly all words of the shorter text stand in the other, which
+/// is of the same kind; or it rests on the same words of the same session and shares half of what it says.
+fn rewords(candidate: &Candidate, gist: &Gist, past: &Past, context: &Context<'_>) -> bool {
+    let lesson = |operation| matches!(operation, Operation::Create | Operation::Update);
+    let here = past.scope == context.scope.name || past.scope == GLOBAL;
+    if !here || !lesson(candidate.operation) || !lesson(past.operation) {
+        return false;
+    }
+    let said = past.gist();
+    candidate.kind == past.kind && gist.is_like(&said) || shares_a_quote(candidate, past) && gist.is_kin(&said)
+}
+
+fn shares_a_quote(candidate: &Candidate, past: &Past) -> bool {
+    let place = |source: &str| session_of(source).unwrap_or(source).to_owned();
+    candidate.evidence.iter().any(|evidence| {
+        let ours = fold_space(&evidence.quote);
+        past.quotes.iter().any(|(source, quote)| {
+            let theirs = fold_space(quote);
+            let telling = ours.chars().count().min(theirs.chars().count()) >= TELLING_QUOTE;
+            telling && place(source) == place(&evidence.source) && (ours.contains(&theirs) || theirs.contains(&ours))
+        })
+    })
+}
+
+/// What a candidate says: all of a new page, else what it brings to its page.
+fn says(candidate: &Candidate, context: &Context<'_>) -> Gist {
+    let body = candidate.body_markdown.as_deref().unwrap_or_default();
+    if candidate.operation == Operation::Create {
+        return Gist::of(&statements(&format!("{}.\n{body}", candidate.title)));
+    }
+    // A field or a word that is put right is no lesson.
+    let brings = |edit: &&Edit| !matches!(edit.op, EditOp::SetField | EditOp::ReplaceText);
+    let edits = candidate.edits.iter().filter(brings).map(|edit| edit.content.as_str());
+    let text = edits.chain([body]).collect::<Vec<_>>().join("\n");
+    let before = context.known.page(&candidate.path).map_or("", |page| page.body.as_str());
+    Gist::of(&statements(&added(before, &text)))
+}
+
+impl Past {
+    fn gist(&self) -> Gist {
+        Gist::of(&statements(&match self.operation {
+            Operation::Create => format!("{}.\n{}", self.title, self.body),
+            _ => self.added.clone(),
+        }))
+    }
+}
+
+/// The lines of a text that another has not.
+pub fn added(before: &str, after: &str) -> String {
+    let known: HashSet<&str> = before.lines().map(str::trim).collect();
+    after.lines().filter(|line| !known.contains(line.trim())).collect::<Vec<_>>().join("\n")
 }
 
 /// Refuses a new page whose title or whole text stands elsewhere.
