@@ -66,7 +66,12 @@ pub(super) fn apply_policy(wiki: &mut Wiki, run: &mut Run, marks: &BTreeMap<Stri
     if allowed.is_empty() {
         return Ok(());
     }
-    let how = How { hand: Hand::bot(policy), person_said_yes: Default::default(), second_looks: Default::default(), by_section: false };
+    let how = How {
+        hand: Hand::bot(policy),
+        person_said_yes: Default::default(),
+        second_looks: Default::default(),
+        by_section: false,
+    };
     match accept::accept_at(&mut desk, wiki, &allowed, &how) {
         Ok(outcomes) => {
             for (id, outcome) in outcomes {

@@ -29,6 +29,7 @@ pub fn again(wiki: &Wiki, items: &[Item]) -> Result<BTreeMap<String, SecondLook>
         return Ok(BTreeMap::new());
     }
     let models = Models::new(&wiki.config.settings.model, wiki.repo.memory_dir());
+    let tip = wiki.repo.reference(ledger::REF)?;
     let view = View::load(wiki, Cache::Use)?;
     let bench = Bench {
         wiki,
@@ -38,6 +39,8 @@ pub fn again(wiki: &Wiki, items: &[Item]) -> Result<BTreeMap<String, SecondLook>
         state: &view.state,
         trigger: Trigger::Manual,
         journal: None,
+        ledger: tip,
+        may_write: true,
     };
     let mut looks = BTreeMap::new();
     for item in edited {
