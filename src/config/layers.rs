@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use toml::{Table, Value};
 
 use super::keys::{self, Key, Type};
-use super::{FILE, Settings, text, trust};
+use super::{FILE, Settings, committed, text, trust};
 use crate::git::{Oid, Repo};
 
 /// Where a value comes from.
@@ -146,7 +146,10 @@ impl Config {
     }
 
     /// Puts a layer above those that are there.
-    fn add(&mut self, layer: Layer) {
+    fn add(&mut self, mut layer: Layer) {
+        if matches!(layer.origin, Origin::Committed(_)) {
+            layer.lift_nothing(&self.values);
+        }
         for (path, value) in layer.values {
             let value = match (self.values.remove(&path), value) {
                 (Some((Value::Array(mut below), _)), Value::Array(above)) if adds_up(&path) => {
@@ -257,10 +260,6 @@ struct Layer {
     notes: Vec<String>,
 }
 
-/// A key from which a committed file cannot widen what the tool may do, and the value that would widen it (`None`: any).
-const WIDENING: &[(&str, Option<&str>)] =
-    &[("approval.mode", Some("all")), ("approval.autonomy", Some("true")), ("redact.allow", None), ("sync", None)];
-
 /// Lists in which no layer can take away what another one keeps out.
 fn adds_up(path: &[String]) -> bool {
     matches!(path.join(".").as_str(), "redact.extra_patterns" | "capture.ignore_paths")
@@ -333,6 +332,9 @@ impl Layer {
             self.note_widening(&key.name);
             return Ok(());
         }
+        if matches!(self.origin, Origin::Committed(_)) && committed::says_nothing(&key.name, &value) {
+            return Ok(());
+        }
         let path: Vec<String> = key.name.split('.').map(str::to_owned).collect();
         if let (Type::Map, Value::Table(table)) = (&key.kind, &value) {
             for (name, value) in table {
@@ -380,11 +382,16 @@ impl Layer {
 
     /// Whether this layer is the committed file and the key (with this value) would widen what the tool may do.
     fn may_not(&self, dotted: &str, value: Option<&Value>) -> bool {
-        matches!(self.origin, Origin::Committed(_))
-            && WIDENING.iter().any(|(name, only)| {
-                let named = dotted == *name || dotted.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'));
-                named && only.is_none_or(|only| value.is_some_and(|value| value.to_string().trim_matches('"') == only))
-            })
+        matches!(self.origin, Origin::Committed(_)) && committed::widens(dotted, value)
+    }
+
+    /// Takes out the limits that are higher than those below.
+    fn lift_nothing(&mut self, below: &BTreeMap<Vec<String>, (Value, Origin)>) {
+        let lifts = |path: &[String], value: &Value| committed::lifts(path, value, below.get(path).map(|(low, _)| low));
+        let lifted: Vec<_> = self.values.extract_if(.., |path, value| lifts(path, value)).collect();
+        for (path, _) in lifted {
+            self.note_widening(&path.join("."));
+        }
     }
 
     fn note_widening(&mut self, dotted: &str) {

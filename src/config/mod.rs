@@ -1,5 +1,6 @@
 //! Layered settings with their origin, and trust in what a committed config names.
 
+mod committed;
 pub mod edit;
 pub mod keys;
 mod layers;

@@ -29,7 +29,7 @@ pub const VARIABLE: &str = "GIT_MEMORY_TRUST";
 
 /// What a committed file may not have done without trust: the last part of a key, in these sections.
 const NEEDS_TRUST: &[(&str, &[&str])] = &[
-    ("model", &["provider", "command", "base_url", "api_key_env", "replies"]),
+    ("model", &["provider", "model", "command", "base_url", "api_key_env", "replies"]),
     ("eval", &["command"]),
     ("forge", &["command", "base_url", "token_env"]),
 ];
@@ -44,9 +44,6 @@ pub struct Untrusted {
 
 /// What to do about it.
 pub const HINT: &str = "`git memory trust` shows all of it and asks you";
-
-/// Values of such keys that run and call nothing.
-const HARMLESS: &[&str] = &["", "builtin"];
 
 /// What the committed config at `tip` names, its digest, and whether it is trusted here.
 pub fn status(repo: &Repo, tip: Option<Oid>, config: &Config) -> git::Result<Trust> {
@@ -201,10 +198,12 @@ fn names(config: &Config) -> Vec<(String, String)> {
         };
         (entry.key, text)
     });
-    texts.filter(|(_, text)| !HARMLESS.contains(&text.as_str())).collect()
+    // The built-in reviewer runs and calls nothing.
+    texts.filter(|(key, text)| !(key.ends_with(".provider") && text == "builtin")).collect()
 }
 
-fn needs_trust(key: &str) -> bool {
+/// Whether a committed file says this only with somebody's yes.
+pub(super) fn needs_trust(key: &str) -> bool {
     let Some((section, rest)) = key.split_once('.') else { return false };
     let last = rest.rsplit('.').next().unwrap_or(rest);
     NEEDS_TRUST.iter().any(|(name, parts)| *name == section && parts.contains(&last))
@@ -249,10 +248,11 @@ mod tests {
 
     #[test]
     fn commands_addresses_and_key_variables_need_trust_at_every_stage() {
-        for key in ["model.command", "model.judge.base_url", "model.review.api_key_env", "eval.command"] {
+        for key in ["model.command", "model.judge.base_url", "model.review.api_key_env", "model.model", "eval.command"]
+        {
             assert!(needs_trust(key), "{key}");
         }
-        for key in ["model.model", "wiki.root", "approval.mode", "command"] {
+        for key in ["model.temperature", "wiki.root", "approval.mode", "command"] {
             assert!(!needs_trust(key), "{key}");
         }
     }

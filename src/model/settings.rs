@@ -41,13 +41,17 @@ impl StageSettings {
         fn pick<T: Clone>(own: &Option<T>, all: &T) -> T {
             own.clone().unwrap_or_else(|| all.clone())
         }
+        // What is empty is not said: it must not lead back to the provider's own address or key.
+        fn said(own: &Option<String>, all: &str) -> String {
+            own.as_deref().filter(|own| !own.trim().is_empty()).unwrap_or(all).to_owned()
+        }
         StageSettings {
             provider: pick(&own.provider, &model.provider),
-            model: pick(&own.model, &model.model),
-            base_url: pick(&own.base_url, &model.base_url),
-            api_key_env: pick(&own.api_key_env, &model.api_key_env),
-            command: pick(&own.command, &model.command),
-            replies: pick(&own.replies, &model.replies),
+            model: said(&own.model, &model.model),
+            base_url: said(&own.base_url, &model.base_url),
+            api_key_env: said(&own.api_key_env, &model.api_key_env),
+            command: own.command.as_ref().filter(|own| !own.is_empty()).unwrap_or(&model.command).clone(),
+            replies: said(&own.replies, &model.replies),
             timeout_secs: pick(&own.timeout_secs, &model.timeout_secs),
             max_retries: pick(&own.max_retries, &model.max_retries),
             max_output_tokens: pick(&own.max_output_tokens, &model.max_output_tokens),
@@ -62,5 +66,32 @@ impl StageSettings {
     /// `provider/model`, or the provider alone where it has no model.
     pub fn name(&self) -> String {
         if self.model.is_empty() { self.provider.clone() } else { format!("{}/{}", self.provider, self.model) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_stage_leaves_empty_is_as_in_all_others() {
+        let empty = ModelStage {
+            model: Some(String::new()),
+            base_url: Some(" ".into()),
+            api_key_env: Some(String::new()),
+            command: Some(Vec::new()),
+            replies: Some(String::new()),
+            ..ModelStage::default()
+        };
+        let all = Model {
+            model: "m".into(),
+            base_url: "http://127.0.0.1:1".into(),
+            api_key_env: "K".into(),
+            command: vec!["c".into()],
+            replies: "/r".into(),
+            ..Model::default()
+        };
+        let some = Model { judge: empty, ..all.clone() };
+        assert_eq!(StageSettings::of(&some, Stage::Judge), StageSettings::of(&all, Stage::Judge));
     }
 }

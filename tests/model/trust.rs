@@ -6,7 +6,19 @@ use crate::common::Sandbox;
 use crate::stand_in::{KEY, StandIn, good};
 
 fn wiki(committed: &str) -> Sandbox {
+    commit(Sandbox::new(), committed)
+}
+
+/// A wiki with these words in its committed file, of a person with these settings in their own.
+fn wiki_of(own: &str, committed: &str) -> Sandbox {
     let sandbox = Sandbox::new();
+    let folder = sandbox.home().join(".config/git-memory");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("config.toml"), own).unwrap();
+    commit(sandbox, committed)
+}
+
+fn commit(sandbox: Sandbox, committed: &str) -> Sandbox {
     sandbox.run(&["init", "--no-hooks"]);
     let known = std::fs::read_to_string(sandbox.path(".gitmemory.toml")).unwrap_or_default();
     sandbox.write(".gitmemory.toml", format!("{known}\n{committed}\n"));
@@ -57,6 +69,36 @@ fn an_address_from_the_wiki_is_called_by_nothing_before_a_person_said_yes() {
 }
 
 #[test]
+fn an_empty_word_of_the_wiki_sends_no_call_and_no_key_elsewhere() {
+    for table in ["model", "model.review"] {
+        let server = StandIn::new(vec![good("openai")]);
+        let settings = "provider = \"openai\"\nmodel = \"m\"\napi_key_env = \"LOCAL_KEY\"";
+        let own = format!("[model]\n{settings}\nbase_url = \"{}\"\n", server.url());
+        let mut sandbox = wiki_of(&own, &format!("[{table}]\nbase_url = \"\"\napi_key_env = \"\""));
+        sandbox.env.push(("OPENAI_API_KEY".into(), KEY.into()));
+        sandbox.env.push(("LOCAL_KEY".into(), "sk-local-00000000".into()));
+        sandbox.run(&["model", "test", "--stage", "review"]);
+        let sent = server.requests();
+        assert_eq!(sent.len(), 1, "{table}");
+        assert!(sent[0].raw.contains("sk-local-00000000") && !sent[0].raw.contains(KEY), "{table}");
+    }
+}
+
+#[test]
+fn a_wiki_neither_lifts_the_days_budget_nor_chooses_a_dearer_model_by_itself() {
+    let server = StandIn::new(vec![good("openai")]);
+    let settings = "provider = \"openai\"\nmodel = \"m\"\ndaily_calls = 1";
+    let own = format!("[model]\n{settings}\nbase_url = \"{}\"\n", server.url());
+    let test = ["model", "test", "--stage", "review"];
+    let sandbox = wiki_of(&own, "[model]\ndaily_calls = 0\ndaily_tokens = 0");
+    sandbox.run(&test);
+    assert!(sandbox.fails(1, &test).0.contains("the day's budget is spent"));
+    let sandbox = wiki_of(&own, "[model]\nmodel = \"dear\"");
+    assert!(sandbox.fails(78, &test).1.contains("model.model"));
+    assert_eq!(server.count(), 1);
+}
+
+#[test]
 fn a_program_from_the_wiki_is_not_run_before_a_person_said_yes() {
     let place = tempfile::tempdir().unwrap();
     let (script, mark) = (place.path().join("model"), place.path().join("ran"));
@@ -97,7 +139,7 @@ fn key_variables_folders_of_replies_and_the_program_that_scores_need_a_yes_too()
         let (_, errors) = sandbox.fails(78, &["improve"]);
         assert!(errors.contains(key) && errors.contains("git memory trust"), "{committed}: {errors}");
     }
-    // A name alone calls nobody: it may stand there.
+    // Where nobody would be called, a name calls nobody.
     let sandbox = wiki("[model]\nmodel = \"m\"\nmax_retries = 1");
     session(&sandbox);
     sandbox.run(&["improve"]);

@@ -125,6 +125,44 @@ fn a_committed_file_cannot_widen_what_the_tool_may_do() {
 }
 
 #[test]
+fn an_empty_word_of_a_committed_file_leaves_the_persons_own_in_force() {
+    let own = "[model]\nbase_url = \"http://127.0.0.1:1/v1\"\napi_key_env = \"LOCAL_KEY\"\nreplies = \"/r\"\n\
+               command = [\"c\"]\n[model.judge]\nbase_url = \"http://127.0.0.1:2/v1\"\n[eval]\ncommand = [\"e\"]\n";
+    let empty = "[model]\nbase_url = \"\"\napi_key_env = \" \"\nreplies = \"\"\ncommand = []\n\
+                 [model.judge]\nbase_url = \"\"\n[eval]\ncommand = []\n";
+    let inputs = Inputs {
+        user: Some(("u".into(), own.into())),
+        committed: Some((FILE.into(), empty.into())),
+        ..Inputs::default()
+    };
+    assert_eq!(merge(&inputs).unwrap().settings, user(own).unwrap().settings);
+}
+
+#[test]
+fn a_committed_file_may_lower_what_calls_cost_and_never_raise_it() {
+    let own = "[model]\ndaily_tokens = 1000\ndaily_calls = 10\nmax_retries = 2\nmax_output_tokens = 4000\n";
+    let with = |text: &str| {
+        let inputs = Inputs {
+            user: Some(("u".into(), own.into())),
+            committed: Some((FILE.into(), text.into())),
+            ..Inputs::default()
+        };
+        merge(&inputs).unwrap()
+    };
+    let high = "[model]\ndaily_tokens = 0\ndaily_calls = 11\nmax_retries = 4000000000\nmax_output_tokens = 16000\n\
+                timeout_secs = 999\n[model.judge]\nmax_retries = 1\n";
+    let config = with(high);
+    assert_eq!(config.settings, user(own).unwrap().settings);
+    assert_eq!(config.notes.len(), 6, "{:?}", config.notes);
+    assert!(config.notes.iter().any(|note| note.contains("`model.daily_tokens` is ignored there")));
+    let model = with("[model]\ndaily_tokens = 999\nmax_retries = 0\ntimeout_secs = 60\n").settings.model;
+    assert_eq!((model.daily_tokens, model.max_retries, model.timeout_secs, model.daily_calls), (999, 0, 60, 10));
+    // Where nobody said anything, the built-in values are what is below.
+    assert_eq!(committed("model.daily_calls = 5").unwrap().settings.model.daily_calls, 5);
+    assert_eq!(committed("model.max_retries = 5").unwrap().settings.model.max_retries, 4);
+}
+
+#[test]
 fn a_committed_file_may_narrow_and_choose_a_style() {
     let config = committed("[approval]\nmode = \"none\"\nautonomy = false\n[accept]\nstyle = \"squash\"\n").unwrap();
     assert_eq!(config.settings.approval.mode, Mode::None);
