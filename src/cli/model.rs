@@ -34,8 +34,8 @@ struct TestArgs {
 }
 
 fn stage(word: &str) -> Result<Stage, String> {
-    let known = || Stage::ALL.map(Stage::as_str).join(", ");
-    let found = Stage::ALL.into_iter().find(|stage| stage.as_str() == word);
+    let known = || Stage::ASKED.map(Stage::as_str).join(", ");
+    let found = Stage::ASKED.into_iter().find(|stage| stage.as_str() == word);
     found.ok_or_else(|| format!("the stages are {}", known()))
 }
 
@@ -91,6 +91,7 @@ fn show(ctx: &Context, out: &mut impl Write, model: &Checked) -> Result<()> {
         Some(trouble) => {
             row("works", Cell::with(Meaning::Bad, "no"));
             row("because", Cell::new(&trouble.message));
+            row("try", Cell::new(trouble.hint));
         }
         None if !model.called => row("works", Cell::with(Meaning::Good, "yes: nothing is called")),
         None => row("works", Cell::with(Meaning::Good, "yes")),

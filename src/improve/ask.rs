@@ -29,11 +29,13 @@ pub struct Asked {
 pub fn ask(bench: &Bench<'_>, stage: Stage, prompt: &Prompt, call: Call) -> Asked {
     let settings = bench.models.stage(stage);
     let hash = prompt.sha256();
-    let mut call = Call { provider: settings.provider.clone(), prompt_sha256: Some(hash.clone()), ..call };
+    let model = Some(settings.model.clone()).filter(|model| !model.is_empty());
+    let mut call = Call { provider: settings.provider.clone(), model, prompt_sha256: Some(hash.clone()), ..call };
+    // Who was asked is a part of the question.
+    let question = sha256(&format!("{}\n{}\n{hash}", settings.name(), settings.base_url));
     // A run that died after this very question has paid for the answer.
-    if let Some(text) = bench.journal.and_then(|journal| journal.unused(&hash)) {
-        call.model = Some(settings.model.clone()).filter(|model| !model.is_empty());
-        return answered(bench, call, text);
+    if let Some(text) = bench.journal.and_then(|journal| journal.unused(&question)) {
+        return answered(bench, call, &question, text);
     }
     if let Some(Err(error)) = bench.journal.map(|journal| journal.asking(&call)) {
         let why = format!("the run's journal cannot be written: {error}");
@@ -48,14 +50,17 @@ pub fn ask(bench: &Bench<'_>, stage: Stage, prompt: &Prompt, call: Call) -> Aske
             call.tokens = Some(reply.usage);
             call.ms = reply.ms;
             fault::point("improve.after-call");
-            answered(bench, call, reply.text)
+            answered(bench, call, &question, reply.text)
         }
-        Err(error) => {
+        Err(model::Failed { error, usage, ms }) => {
             call.error = Some(format!("{}: {error}", error.code()));
+            call.unmade = !error.is_of_a_call();
+            (call.tokens, call.ms) = (usage, ms);
             let why = error.to_string();
             let end = match error {
                 model::Error::BudgetExhausted(_) => End::BudgetExhausted(why),
                 error if error.uses_attempt() => End::Failed(why),
+                error if error.is_for_all() => End::OutOfUse(why),
                 _ => End::Unavailable(why),
             };
             Asked { call, response: None, value: Err(end), text: None }
@@ -64,11 +69,11 @@ pub fn ask(bench: &Bench<'_>, stage: Stage, prompt: &Prompt, call: Call) -> Aske
 }
 
 /// What a reply says, which is kept first.
-fn answered(bench: &Bench<'_>, mut call: Call, text: String) -> Asked {
+fn answered(bench: &Bench<'_>, mut call: Call, question: &str, text: String) -> Asked {
     let response = Response { sha256: sha256(&text), bytes: text.len() as u64 };
     let whole = keep(bench, &response, &text);
-    if let (Some(journal), Some(prompt), true) = (bench.journal, &call.prompt_sha256, whole) {
-        journal.kept(prompt, &response.sha256);
+    if let (Some(journal), true) = (bench.journal, whole) {
+        journal.kept(question, &response.sha256);
     }
     fault::point("improve.after-reply");
     let value = first_json(&text).ok_or_else(|| {

@@ -156,7 +156,7 @@ fn claims(wiki: &Wiki, run: &Run) -> Option<Append> {
 /// Long enough for all of it: the last session waits for those before it, and each may meet every model.
 fn lease(wiki: &Wiki, sessions: usize) -> Duration {
     let models = Models::new(&wiki.config.settings.model, wiki.repo.memory_dir());
-    let asked = Stage::ALL.into_iter().filter(|stage| models.has(*stage));
+    let asked = Stage::ASKED.into_iter().filter(|stage| models.has(*stage));
     let each: u64 = asked.map(|stage| models.stage(stage).timeout_secs.min(3_600)).sum();
     LEASE + Duration::from_secs(each) * u32::try_from(sessions.min(1_000)).unwrap_or(1_000)
 }

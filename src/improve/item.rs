@@ -36,6 +36,8 @@ pub(super) struct Worked {
     pub marks: BTreeMap<String, Marks>,
     /// Why nothing more is asked, if so.
     pub spent: Option<String>,
+    /// Why a lane asks nothing more, by lane: who answers it is out of use for all of its items.
+    pub out_of_use: BTreeMap<String, String>,
 }
 
 /// Looks at one item, unless nothing more is asked or proposed: then it is let go.
@@ -49,7 +51,8 @@ pub(super) fn work(
     run: &mut Run,
     worked: &mut Worked,
 ) -> Result<(), Error> {
-    if let Some(why) = worked.spent.clone().or_else(|| worked.desktop.full(bench.wiki)) {
+    if let Some(why) = worked.spent.clone().or_else(|| worked.out_of_use.get(&selected.lane).cloned()).or_else(|| worked.desktop.full(bench.wiki))
+    {
         worked.events.push(ended(run, selected, "let_go", Some(&why)));
         return Ok(());
     }
@@ -64,12 +67,14 @@ pub(super) fn work(
         End::Done => ("done", found.judged.as_ref()),
         End::Skipped(why) => ("skipped", Some(why)),
         End::Failed(why) => ("failed", Some(why)),
-        End::Unavailable(why) | End::BudgetExhausted(why) => ("unavailable", Some(why)),
+        End::Unavailable(why) | End::OutOfUse(why) | End::BudgetExhausted(why) => ("unavailable", Some(why)),
     };
     let mut event = ended(run, selected, outcome, why);
     let input = found.input.take();
-    if let End::BudgetExhausted(why) = &found.end {
-        worked.spent = Some(why.clone());
+    match &found.end {
+        End::BudgetExhausted(why) => worked.spent = Some(why.clone()),
+        End::OutOfUse(why) => drop(worked.out_of_use.insert(selected.lane.clone(), why.clone())),
+        _ => {}
     }
     run.rejected_candidates.append(&mut found.rejected);
     let by = model_of(&found.calls);

@@ -25,7 +25,7 @@ enum Line {
     At(String),
     /// This is about to be asked.
     Asking(Box<Call>),
-    /// The reply to this prompt is kept: the SHA-256 of both.
+    /// The reply to this question (the prompt, and who was asked) is kept: the SHA-256 of both.
     Kept { prompt: String, reply: String },
 }
 
@@ -36,7 +36,7 @@ pub struct Calls {
     pub calls: Vec<Call>,
     /// What was being worked on last.
     pub at_work: Option<String>,
-    /// Prompts whose replies are kept: the SHA-256 of both.
+    /// Questions whose replies are kept: the SHA-256 of both.
     kept: Vec<(String, String)>,
 }
 
@@ -53,7 +53,7 @@ pub enum Left {
     },
 }
 
-/// Where the replies of dead runs stand that nobody has made use of, by prompt, below `responses/`.
+/// Where the replies of dead runs stand that nobody has made use of, by question, below `responses/`.
 const UNUSED: &str = "unused";
 
 impl Journal {
@@ -92,10 +92,10 @@ impl Journal {
         self.line(&Line::Asking(Box::new(call.clone())))
     }
 
-    /// Says that the reply to a prompt is kept.
-    pub fn kept(&self, prompt: &str, reply: &str) {
+    /// Says that the reply to a question is kept.
+    pub fn kept(&self, question: &str, reply: &str) {
         // Without it, a run that dies later asks once more.
-        let _ = self.line(&Line::Kept { prompt: prompt.to_owned(), reply: reply.to_owned() });
+        let _ = self.line(&Line::Kept { prompt: question.to_owned(), reply: reply.to_owned() });
     }
 
     /// Appends a line, durably.
@@ -142,10 +142,10 @@ impl Journal {
         }
     }
 
-    /// The reply to exactly this prompt that a dead run had, once.
-    pub fn unused(&self, prompt: &str) -> Option<String> {
+    /// The reply to exactly this question that a dead run had, once.
+    pub fn unused(&self, question: &str) -> Option<String> {
         let responses = self.responses()?;
-        let note = responses.join(UNUSED).join(prompt);
+        let note = responses.join(UNUSED).join(question);
         let reply = fs::read_to_string(&note).ok()?;
         let _ = fs::remove_file(&note);
         fs::read_to_string(responses.join(format!("{}.txt", reply.trim()))).ok()

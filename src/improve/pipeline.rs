@@ -95,6 +95,7 @@ pub fn run_locked(wiki: &mut Wiki, request: &Request) -> Result<Run, Error> {
     // A plan writes no cache; what it will read is kept up to date here.
     heard::load(&wiki.repo, Cache::Use)?;
     let found = look(wiki, request, &strategy, Cache::Use)?;
+    found.plan.can_be_carried_out().map_err(Error::Settings)?;
     let mut run = record::begin(wiki, request, &strategy, found.plan, RunState::Running);
     if is_idle(&run) {
         return Ok(idle(wiki, run));
@@ -170,6 +171,7 @@ fn work(wiki: &mut Wiki, run: &mut Run, sessions: &[session::Stored], journal: &
         events: Vec::new(),
         marks: BTreeMap::new(),
         spent: None,
+        out_of_use: BTreeMap::new(),
     };
     let bench = Bench {
         wiki,

@@ -239,6 +239,18 @@ pub struct Sync {
     pub unavailable: Option<String>,
 }
 
+impl Plan {
+    /// Whether the lanes that have something to do can do it.
+    ///
+    /// # Errors
+    /// Why one cannot: a person has to mend the settings before anything is claimed.
+    pub fn can_be_carried_out(&self) -> Result<(), String> {
+        let has_work = |lane: &&Lane| self.selected.iter().any(|selected| selected.lane == lane.name);
+        let why = self.lanes.iter().filter(has_work).find_map(|lane| lane.unavailable.clone());
+        why.map_or(Ok(()), Err)
+    }
+}
+
 /// Why a plan cannot be made.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
@@ -325,7 +337,9 @@ fn lanes(strategy: &Strategy, models: &Models, request: &Request, pages: Vec<Lan
             unavailable: unavailable.map(str::to_owned),
         }
     };
-    let review = lane("review", strategy.review.enabled && request.pages.is_empty(), Some(Stage::Review), None);
+    let amiss = models.ready(Stage::Review).err().map(|error| error.to_string());
+    let enabled = strategy.review.enabled && request.pages.is_empty();
+    let review = lane("review", enabled, Some(Stage::Review), amiss.as_deref());
     let rest = [
         lane("promote", strategy.promote.enabled, Some(Stage::Consolidate), Some(NOT_BUILT)),
         lane("consolidate", strategy.promote.enabled, Some(Stage::Consolidate), Some(NOT_BUILT)),

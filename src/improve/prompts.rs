@@ -43,11 +43,14 @@ impl Template {
     /// The user's own (`templates/prompts/<name>.md` beside their `config.toml`), else the built-in one.
     ///
     /// # Errors
-    /// When the user's own cannot be read.
+    /// When the user's own cannot be read, or is empty.
     pub fn load(name: &str) -> Result<Template, Unreadable> {
         let (name, built_in) = *BUILT_IN.iter().find(|(known, _)| *known == name).expect("every stage has a template");
         let own = file(name).map(|path| (path.display().to_string(), std::fs::read_to_string(&path)));
         let (origin, text) = match own {
+            Some((path, Ok(text))) if text.trim_start_matches('\u{feff}').trim().is_empty() => {
+                return Err(Unreadable { path, fault: std::io::Error::other("it is empty") });
+            }
             Some((path, Ok(text))) => (path, text.trim_start_matches('\u{feff}').to_owned()),
             Some((path, Err(fault))) if fault.kind() != std::io::ErrorKind::NotFound => {
                 return Err(Unreadable { path, fault });

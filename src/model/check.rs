@@ -3,10 +3,7 @@
 use serde::Serialize;
 use serde_json::json;
 
-use super::{Error, Models, Prompt, Stage, StageSettings, Structured, Usage, first_json};
-
-/// Tokens that the small reply may have. One word is enough, but models that think first count that too.
-const MOST_TOKENS: u64 = 2_048;
+use super::{Error, Models, Prompt, Stage, StageSettings, Structured, Usage, first_json, replay};
 
 /// One model of the settings, and what a call to it showed.
 #[derive(Debug, Clone, Serialize)]
@@ -40,18 +37,20 @@ pub struct Checked {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Trouble {
-    /// A word that scripts can rely on: `settings`, `authentication`, `rate_limited`, `timed_out`, `unreachable`,
-    /// `refused`, `bad_reply`, `budget_exhausted`, `untrusted`.
+    /// A word that scripts can rely on: `settings`, `authentication`, `no_credit`, `rate_limited`, `timed_out`,
+    /// `unreachable`, `refused`, `bad_reply`, `budget_exhausted`, `untrusted`.
     pub code: &'static str,
     /// In words.
     pub message: String,
+    /// What to do about it.
+    pub hint: &'static str,
 }
 
 impl Models {
     /// Makes one small call to each model of the settings, or to that of one stage.
     pub fn check(&self, only: Option<Stage>) -> Vec<Checked> {
         let mut models: Vec<(StageSettings, Vec<Stage>)> = Vec::new();
-        for stage in Stage::ALL.into_iter().filter(|stage| only.is_none_or(|only| only == *stage)) {
+        for stage in Stage::ASKED.into_iter().filter(|stage| only.is_none_or(|only| only == *stage)) {
             let settings = self.stage(stage);
             match models.iter_mut().find(|(known, _)| is_same(known, &settings)) {
                 Some((_, stages)) => stages.push(stage),
@@ -61,13 +60,15 @@ impl Models {
         models.into_iter().map(|(settings, stages)| self.check_one(settings, stages)).collect()
     }
 
-    fn check_one(&self, mut settings: StageSettings, stages: Vec<Stage>) -> Checked {
+    fn check_one(&self, settings: StageSettings, stages: Vec<Stage>) -> Checked {
         let called = settings.provider != "builtin";
+        let is_server = matches!(settings.provider.as_str(), "openai" | "anthropic");
         let mut checked = Checked {
             stages,
             provider: settings.provider.clone(),
             model: settings.model.clone(),
-            base_url: Some(settings.base_url.clone()).filter(|url| !url.is_empty() && !url.contains('@')),
+            base_url: Some(settings.base_url.clone())
+                .filter(|url| is_server && !url.is_empty() && !url.contains(['@', '?', '#'])),
             called,
             works: true,
             structured: None,
@@ -79,16 +80,17 @@ impl Models {
         if !called {
             return checked;
         }
-        settings.max_output_tokens = settings.max_output_tokens.min(MOST_TOKENS);
         let result = match settings.provider.as_str() {
             "replay" => folder(&settings).map(|()| None),
-            _ => self.ask_with(checked.stages[0], &settings, &prompt()).map(Some),
+            _ => self.ask(checked.stages[0], &prompt()).map(Some).map_err(|failed| failed.error),
         };
         let error = match result {
             Ok(Some(reply)) => {
                 let is_right = first_json(&reply.text).is_some_and(|value| value["ok"].is_boolean());
                 checked.structured = reply.structured;
-                checked.answered_by = Some(reply.model).filter(|model| !model.is_empty());
+                // A program is known by the name that the settings give it.
+                checked.answered_by =
+                    Some(reply.model).filter(|model| !model.is_empty() && settings.provider != "command");
                 (checked.tokens, checked.ms) = (Some(reply.usage), Some(reply.ms));
                 (!is_right).then(|| Error::BadReply("it is not the JSON that was asked for".into()))
             }
@@ -97,33 +99,31 @@ impl Models {
                 None
             }
             Err(error) => {
-                checked.called = !matches!(error, Error::Settings(_) | Error::Untrusted(_));
+                checked.called = error.is_of_a_call();
                 Some(error)
             }
         };
         checked.works = error.is_none();
-        checked.error = error.map(|error| Trouble { code: error.code(), message: error.to_string() });
+        checked.error =
+            error.map(|error| Trouble { code: error.code(), message: error.to_string(), hint: error.hint() });
         checked
     }
 }
 
-/// Whether two stages ask the same model in the same place.
+/// Whether two stages ask the same model in the same way. The temperature is left out: a server that takes none is asked
+/// without.
 fn is_same(one: &StageSettings, other: &StageSettings) -> bool {
-    let parts = |settings: &StageSettings| {
-        let StageSettings { provider, model, base_url, api_key_env, command, replies, .. } = settings.clone();
-        (provider, model, base_url, api_key_env, command, replies)
-    };
-    one.provider == other.provider && (one.provider == "builtin" || parts(one) == parts(other))
+    let calls_nobody = one.provider == "builtin" && other.provider == "builtin";
+    let same = StageSettings { temperature: one.temperature, ..other.clone() };
+    calls_nobody || *one == same
 }
 
 /// The folder of recorded replies: nothing is recorded for the small call.
 fn folder(settings: &StageSettings) -> Result<(), Error> {
-    if settings.replies.is_empty() {
-        return Err(Error::Settings("`model.replies` names no folder with recorded replies".into()));
-    }
-    match std::fs::read_dir(&settings.replies) {
+    let folder = replay::folder(settings)?;
+    match std::fs::read_dir(folder) {
         Ok(_) => Ok(()),
-        Err(error) => Err(Error::Unreachable(format!("{} cannot be read: {error}", settings.replies))),
+        Err(error) => Err(Error::Unreachable(format!("{} cannot be read: {error}", folder.display()))),
     }
 }
 

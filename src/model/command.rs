@@ -16,7 +16,11 @@ use crate::session::OWN_SESSION_MARKER;
 /// Most bytes of a reply.
 const MOST: usize = 8 << 20;
 
-pub(super) fn ask(settings: &StageSettings, prompt: &Prompt, folder: &Path, budget: &Budget) -> Result<Reply, Error> {
+/// The program that the settings name.
+///
+/// # Errors
+/// [`Error::Settings`]: none, or one that its folder would not have.
+pub(super) fn program(settings: &StageSettings) -> Result<&str, Error> {
     let Some(program) = settings.command.first().filter(|program| !program.is_empty()) else {
         return Err(Error::Settings("`model.command` names no program".into()));
     };
@@ -26,6 +30,11 @@ pub(super) fn ask(settings: &StageSettings, prompt: &Prompt, folder: &Path, budg
              in a folder of its own"
         )));
     }
+    Ok(program)
+}
+
+pub(super) fn ask(settings: &StageSettings, prompt: &Prompt, folder: &Path, budget: &Budget) -> Result<Reply, Error> {
+    let program = program(settings)?;
     std::fs::create_dir_all(folder).map_err(|error| Error::Settings(format!("{}: {error}", folder.display())))?;
     let limit = Duration::from_secs(settings.timeout_secs.max(1));
     let text = format!("<!-- {OWN_SESSION_MARKER} -->\n\n{}", prompt.text());
@@ -39,7 +48,7 @@ pub(super) fn ask(settings: &StageSettings, prompt: &Prompt, folder: &Path, budg
             reserved.give_back();
             return Err(Error::Unreachable(fault.to_string()));
         }
-        Err(Fault::TimedOut(_)) => return Err(Error::TimedOut(limit.as_secs())),
+        Err(Fault::TimedOut(_)) => return Err(Error::TimedOut { from: program.into(), secs: limit.as_secs() }),
         Err(Fault::TooLong(_)) => {
             return Err(Error::BadReply(format!("{program} wrote more than {} MiB", MOST >> 20)));
         }
@@ -47,7 +56,9 @@ pub(super) fn ask(settings: &StageSettings, prompt: &Prompt, folder: &Path, budg
     };
     let status = ended.status;
     if !status.success() {
-        let said = clean(whole_lines(&ended.stderr), None);
+        // Some say on standard output why they fail.
+        let ends = [ended.stderr.as_str(), &end(&ended.stdout)].map(|end| clean(whole_lines(end), None));
+        let said = ends.into_iter().find(|said| !said.is_empty()).unwrap_or_default();
         let said = if said.is_empty() { "and said nothing".to_owned() } else { format!("and said: {said}") };
         return Err(Error::Refused(format!("{program} ended with {} {said}", words(status))));
     }
@@ -66,6 +77,11 @@ fn words(status: ExitStatus) -> String {
         Some(code) => format!("exit code {code}"),
         None => status.to_string(),
     }
+}
+
+/// The end of what was written, as long as what is kept of standard error.
+fn end(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(&bytes[bytes.len().saturating_sub(4_096)..]).into_owned()
 }
 
 /// The end of a text without the line that may have been cut in front, so that no half of a secret stays.

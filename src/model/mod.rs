@@ -6,6 +6,7 @@
 mod budget;
 mod check;
 mod command;
+mod error;
 mod parse;
 mod prompt;
 mod replay;
@@ -18,16 +19,18 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 pub use check::{Checked, Trouble};
-pub use parse::{MOST_BEGINNINGS, first_json};
+pub use error::{Error, Failed};
+pub use parse::{MOST_BEGINNINGS, answer, first_json};
 pub use prompt::Prompt;
 pub use server::Structured;
 #[cfg(fuzzing)]
 pub use server::fuzzed;
-pub use settings::StageSettings;
+pub use settings::{StageSettings, amiss, covered};
 
 use self::budget::Budget;
 use self::server::Shape;
 use crate::config::{self, trust};
+use crate::session::Redactor;
 
 /// What a model is asked for. Each may have a provider and a model of its own (`[model.<stage>]`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -49,9 +52,8 @@ pub enum Stage {
 }
 
 impl Stage {
-    /// All of them.
-    pub const ALL: [Stage; 6] =
-        [Stage::Review, Stage::Judge, Stage::Reflect, Stage::Distill, Stage::Consolidate, Stage::Pair];
+    /// Those that something asks. `consolidate` and `pair` have settings, and no lane yet.
+    pub const ASKED: [Stage; 4] = [Stage::Review, Stage::Judge, Stage::Reflect, Stage::Distill];
 
     /// The word for it, as in the settings.
     pub fn as_str(self) -> &'static str {
@@ -91,65 +93,6 @@ pub struct Reply {
     pub structured: Option<Structured>,
 }
 
-/// Why there is no reply.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum Error {
-    /// The stage has no model: its provider is `builtin`.
-    #[error("no model is set for {0}: `model.provider` is `builtin`")]
-    Builtin(&'static str),
-    /// The settings cannot be used.
-    #[error("{0}")]
-    Settings(String),
-    /// The settings come from the wiki, and nobody here said yes to them.
-    #[error(transparent)]
-    Untrusted(#[from] trust::Untrusted),
-    /// The key was refused.
-    #[error("the model's server refuses the key: {0}")]
-    Authentication(String),
-    /// 429 to the end.
-    #[error("the model's server asks for a pause: {0}")]
-    RateLimited(String),
-    /// The deadline passed.
-    #[error("no answer within {0} s")]
-    TimedOut(u64),
-    /// Nobody is there.
-    #[error("the model cannot be reached: {0}")]
-    Unreachable(String),
-    /// The server (or the program) said no.
-    #[error("the model's server refuses the call: {0}")]
-    Refused(String),
-    /// What came back is no whole reply.
-    #[error("the reply cannot be used: {0}")]
-    BadReply(String),
-    /// The day's calls or tokens are spent.
-    #[error("the day's budget is spent: {0}")]
-    BudgetExhausted(String),
-}
-
-impl Error {
-    /// The stable word for it, as it stands in run records.
-    pub fn code(&self) -> &'static str {
-        match self {
-            Error::Builtin(_) => "no_model",
-            Error::Settings(_) => "settings",
-            Error::Untrusted(_) => "untrusted",
-            Error::Authentication(_) => "authentication",
-            Error::RateLimited(_) => "rate_limited",
-            Error::TimedOut(_) => "timed_out",
-            Error::Unreachable(_) => "unreachable",
-            Error::Refused(_) => "refused",
-            Error::BadReply(_) => "bad_reply",
-            Error::BudgetExhausted(_) => "budget_exhausted",
-        }
-    }
-
-    /// Whether the session is to blame, so that trying it for ever is no use. A server that is busy, away or has no
-    /// valid key says nothing about the session.
-    pub fn uses_attempt(&self) -> bool {
-        matches!(self, Error::Refused(_) | Error::BadReply(_))
-    }
-}
-
 /// The models of a wiki.
 pub struct Models {
     settings: config::Model,
@@ -173,34 +116,71 @@ impl Models {
         self.stage(stage).provider != "builtin"
     }
 
-    /// Asks the stage's model once, with retries and one deadline for all of it.
+    /// Whether the stage's settings can be used, as far as can be told without a call.
     ///
     /// # Errors
-    /// Why there is no reply; never with a key in it.
-    pub fn ask(&self, stage: Stage, prompt: &Prompt) -> Result<Reply, Error> {
-        self.ask_with(stage, &self.stage(stage), prompt)
-    }
-
-    fn ask_with(&self, stage: Stage, settings: &StageSettings, prompt: &Prompt) -> Result<Reply, Error> {
-        let clock = Instant::now();
-        if settings.provider != "builtin" {
-            trust::model(&self.settings)?;
-        }
-        let budget = Budget::new(&self.memory_dir, self.settings.daily_tokens, self.settings.daily_calls);
-        let mut reply = match settings.provider.as_str() {
-            "builtin" => Err(Error::Builtin(stage.as_str())),
-            "openai" => server::ask(Shape::OpenAi, settings, prompt, &budget),
-            "anthropic" => server::ask(Shape::Anthropic, settings, prompt, &budget),
-            "command" => command::ask(settings, prompt, &self.memory_dir.join("model"), &budget),
-            "replay" => replay::ask(settings, prompt),
+    /// Why not.
+    pub fn ready(&self, stage: Stage) -> Result<(), Error> {
+        let settings = self.stage(stage);
+        match settings.provider.as_str() {
+            "builtin" => Ok(()),
+            "openai" => server::address(Shape::OpenAi, &settings).map(drop),
+            "anthropic" => server::address(Shape::Anthropic, &settings).map(drop),
+            "command" => command::program(&settings).map(drop),
+            "replay" => replay::folder(&settings).map(drop),
             other => Err(Error::Settings(format!(
                 "`model.provider` is `{other}`; there are `builtin`, `openai`, `anthropic`, `command` and `replay`"
             ))),
-        }?;
-        reply.ms = u64::try_from(clock.elapsed().as_millis()).unwrap_or(u64::MAX);
-        if !settings.replies.is_empty() && settings.provider != "replay" {
-            replay::record(&settings.replies, prompt, &reply)?;
+        }
+    }
+
+    /// Asks the stage's model once, with retries and one deadline for all of it.
+    ///
+    /// # Errors
+    /// Why there is no reply, never with a key in it, and what that cost.
+    pub fn ask(&self, stage: Stage, prompt: &Prompt) -> Result<Reply, Failed> {
+        let clock = Instant::now();
+        let result = self.ask_now(stage, prompt);
+        let ms = u64::try_from(clock.elapsed().as_millis()).unwrap_or(u64::MAX);
+        match result {
+            Ok(reply) => Ok(Reply { ms, ..reply }),
+            Err(failed) => Err(Failed { ms, ..failed }),
+        }
+    }
+
+    fn ask_now(&self, stage: Stage, prompt: &Prompt) -> Result<Reply, Failed> {
+        let settings = &self.stage(stage);
+        if settings.provider != "builtin" {
+            trust::model(&self.settings).map_err(Error::from)?;
+        }
+        self.ready(stage)?;
+        let is_recorded = !settings.replies.is_empty() && settings.provider != "replay";
+        if is_recorded {
+            // Before the call: nobody should pay for a reply that cannot be kept.
+            replay::make(settings)?;
+        }
+        let budget = Budget::new(&self.memory_dir, self.settings.daily_tokens, self.settings.daily_calls);
+        let reply = match settings.provider.as_str() {
+            "openai" => server::ask(Shape::OpenAi, settings, prompt, &budget)?,
+            "anthropic" => server::ask(Shape::Anthropic, settings, prompt, &budget)?,
+            "command" => command::ask(settings, prompt, &self.memory_dir.join("model"), &budget)?,
+            "replay" => replay::ask(settings, prompt)?,
+            _ => return Err(Error::Builtin(stage.as_str()).into()),
+        };
+        let reply = Reply { model: known_as(reply.model, settings), ..reply };
+        if is_recorded {
+            // It could be written a moment ago; if not any more, the reply is still good.
+            let _ = replay::record(settings, prompt, &reply);
         }
         Ok(reply)
     }
+}
+
+/// The name of the model that answered. It goes into records, trailers and pages: one that is no plain name, or looks
+/// like a secret, is a stranger's text, and the settings' name stands for it.
+fn known_as(said: String, settings: &StageSettings) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._:/@+-".contains(c);
+    let is_name = (1..=100).contains(&said.len()) && said.chars().all(is_plain);
+    let is_secret = || Redactor::redact_once(&said, &[], &[]).is_ok_and(|text| text != said);
+    if is_name && !is_secret() { said } else { settings.model.clone() }
 }

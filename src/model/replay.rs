@@ -24,15 +24,39 @@ struct Recorded {
     model: Option<String>,
 }
 
-fn file(folder: &str, prompt: &Prompt) -> PathBuf {
-    Path::new(folder).join(format!("{}.json", prompt.sha256()))
-}
-
-pub(super) fn ask(settings: &StageSettings, prompt: &Prompt) -> Result<Reply, Error> {
+/// The folder that the settings name.
+///
+/// # Errors
+/// [`Error::Settings`]: none, or one that would be another from each folder that somebody works in.
+pub(super) fn folder(settings: &StageSettings) -> Result<&Path, Error> {
+    let path = Path::new(&settings.replies);
     if settings.replies.is_empty() {
         return Err(Error::Settings("`model.replies` names no folder with recorded replies".into()));
     }
-    let path = file(&settings.replies, prompt);
+    if !path.is_absolute() {
+        return Err(Error::Settings(format!("`model.replies` is {}: it has to be an absolute path", path.display())));
+    }
+    Ok(path)
+}
+
+fn file(settings: &StageSettings, prompt: &Prompt) -> Result<PathBuf, Error> {
+    Ok(folder(settings)?.join(format!("{}.json", prompt.sha256())))
+}
+
+/// Makes the folder ready to be written to.
+///
+/// # Errors
+/// [`Error::Settings`]: whoever asks for recordings wants to know that there will be none.
+pub(super) fn make(settings: &StageSettings) -> Result<(), Error> {
+    let folder = folder(settings)?;
+    let made = std::fs::create_dir_all(folder).and_then(|()| tempfile::NamedTempFile::new_in(folder));
+    made.map(drop).map_err(|fault| {
+        Error::Settings(format!("replies cannot be recorded in {} (`model.replies`): {fault}", folder.display()))
+    })
+}
+
+pub(super) fn ask(settings: &StageSettings, prompt: &Prompt) -> Result<Reply, Error> {
+    let path = file(settings, prompt)?;
     let shown = path.display();
     let size = std::fs::metadata(&path).map(|data| data.len());
     let bytes = match size.and_then(|size| if size > MOST { Ok(None) } else { std::fs::read(&path).map(Some) }) {
@@ -53,20 +77,13 @@ pub(super) fn ask(settings: &StageSettings, prompt: &Prompt) -> Result<Reply, Er
 }
 
 /// Writes a reply down, without secrets, in place of an earlier one to the same prompt.
-///
-/// # Errors
-/// [`Error::Settings`]: whoever asks for recordings wants to know that there are none.
-pub(super) fn record(folder: &str, prompt: &Prompt, reply: &Reply) -> Result<(), Error> {
-    let path = file(folder, prompt);
-    let fail = |fault: std::io::Error| {
-        Error::Settings(format!("the reply cannot be recorded as {} (`model.replies`): {fault}", path.display()))
-    };
+pub(super) fn record(settings: &StageSettings, prompt: &Prompt, reply: &Reply) -> std::io::Result<()> {
+    let path = file(settings, prompt).map_err(std::io::Error::other)?;
     let text = Redactor::redact_once(&reply.text, &[], &[]).unwrap_or_default();
     let recorded = Recorded { text, usage: reply.usage, model: Some(reply.model.clone()) };
-    std::fs::create_dir_all(folder).map_err(fail)?;
-    let mut new = tempfile::NamedTempFile::new_in(folder).map_err(fail)?;
-    serde_json::to_writer_pretty(&mut new, &recorded).map_err(|fault| fail(fault.into()))?;
-    new.write_all(b"\n").map_err(fail)?;
-    new.persist(&path).map_err(|fault| fail(fault.error))?;
+    let mut new = tempfile::NamedTempFile::new_in(path.parent().unwrap_or(&path))?;
+    serde_json::to_writer_pretty(&mut new, &recorded)?;
+    new.write_all(b"\n")?;
+    new.persist(&path)?;
     Ok(())
 }

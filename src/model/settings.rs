@@ -1,7 +1,12 @@
 //! What holds for one stage: `[model.<stage>]` over `[model]`.
 
-use super::Stage;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::{Error, Stage, server};
 use crate::config::{Model, ModelStage};
+use crate::session::Redactor;
 
 /// The settings of one stage.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,7 +50,7 @@ impl StageSettings {
         fn said(own: &Option<String>, all: &str) -> String {
             own.as_deref().filter(|own| !own.trim().is_empty()).unwrap_or(all).to_owned()
         }
-        StageSettings {
+        let mut settings = StageSettings {
             provider: pick(&own.provider, &model.provider),
             model: said(&own.model, &model.model),
             base_url: said(&own.base_url, &model.base_url),
@@ -60,13 +65,83 @@ impl StageSettings {
                 Stage::Judge => Some(0.0),
                 _ => own.temperature.or(model.temperature),
             },
+        };
+        if settings.provider == "command" && settings.model.is_empty() {
+            // Nobody said which model it asks: its own name is what is known.
+            let program = settings.command.first().and_then(|program| Path::new(program).file_stem());
+            settings.model = program.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         }
+        settings
     }
 
     /// `provider/model`, or the provider alone where it has no model.
     pub fn name(&self) -> String {
         if self.model.is_empty() { self.provider.clone() } else { format!("{}/{}", self.provider, self.model) }
     }
+}
+
+/// What stands in place of a secret.
+const HIDDEN: &str = "[REDACTED]";
+
+/// Whether a key of the settings may hold this value, as far as can be told when it is written down.
+///
+/// # Errors
+/// Why it could never be used, or would keep a secret where none belongs; the value is not repeated.
+pub fn amiss(key: &str, value: &toml::Value) -> Result<(), Error> {
+    let Ok(value) = serde_json::to_value(value) else { return Ok(()) };
+    let name = key.rsplit('.').next().unwrap_or(key);
+    match (&value, name) {
+        _ if !key.starts_with("model.") => return Ok(()),
+        (Value::String(text), _) if text.trim().is_empty() => return Ok(()),
+        (Value::String(base), "base_url") => server::base(base).map(drop)?,
+        (Value::String(variable), "api_key_env") => server::variable(variable)?,
+        (Value::String(folder), "replies") if !Path::new(folder).is_absolute() => {
+            return Err(Error::Settings(format!("`{key}` has to be an absolute path")));
+        }
+        _ => {}
+    }
+    let hidden = covered(name, value.clone(), |text| Redactor::redact_once(text, &[], &[]).unwrap_or_default());
+    if hidden == value {
+        return Ok(());
+    }
+    Err(Error::Settings(format!("`{key}` would hold a secret: put it into an environment variable instead")))
+}
+
+/// A value of the settings, named like the last part of its key, without the secrets that people write where none
+/// belongs. `redact` covers those that are known by their look.
+pub fn covered(name: &str, value: Value, redact: impl Fn(&str) -> String + Copy) -> Value {
+    match (value, name) {
+        (Value::String(text), "api_key_env") if server::variable(&text).is_err() => HIDDEN.into(),
+        (Value::String(text), "base_url") if text.contains(['@', '?', '#']) => HIDDEN.into(),
+        (Value::String(text), _) => redact(&text).into(),
+        (Value::Array(items), "command") => {
+            let mut is_key = false;
+            let words = items.into_iter().map(|item| {
+                let Value::String(word) = item else { return item };
+                let follows = std::mem::replace(&mut is_key, is_key_option(&word) && !word.contains('='));
+                match word.split_once('=') {
+                    _ if follows => HIDDEN.into(),
+                    Some((option, _)) if is_key_option(option) => format!("{option}={HIDDEN}").into(),
+                    _ => redact(&word).into(),
+                }
+            });
+            Value::Array(words.collect())
+        }
+        (Value::Array(items), _) => items.into_iter().map(|item| covered("", item, redact)).collect(),
+        (Value::Object(fields), _) => {
+            fields.into_iter().map(|(name, value)| (name.clone(), covered(&name, value, redact))).collect()
+        }
+        (value, _) => value,
+    }
+}
+
+/// Whether a word of a command announces a key: `--api-key`, `--token`, `-password`.
+fn is_key_option(word: &str) -> bool {
+    let name = word.split('=').next().unwrap_or(word).to_ascii_lowercase();
+    // `--max-tokens` counts, and hides nothing.
+    let mut parts = name.trim_start_matches('-').split(['-', '_']);
+    let says = |part: &str| matches!(part, "key" | "apikey" | "token" | "secret" | "password" | "passwd" | "auth");
+    name.starts_with('-') && parts.any(says)
 }
 
 #[cfg(test)]
@@ -93,5 +168,22 @@ mod tests {
         };
         let some = Model { judge: empty, ..all.clone() };
         assert_eq!(StageSettings::of(&some, Stage::Judge), StageSettings::of(&all, Stage::Judge));
+    }
+
+    #[test]
+    fn what_looks_like_a_secret_or_can_hold_one_is_covered() {
+        let covered = |name: &str, value: Value| covered(name, value, str::to_owned);
+        let hidden: Value = HIDDEN.into();
+        assert_eq!(covered("api_key_env", "sk-live-0123".into()), hidden);
+        assert_eq!(covered("api_key_env", "MY_KEY".into()), "MY_KEY");
+        for url in ["https://u:p@host/v1", "https://host/v1?key=1"] {
+            assert_eq!(covered("base_url", url.into()), hidden);
+        }
+        let command =
+            serde_json::json!({"command": ["x", "--api-key", "hunter2", "--token=hunter2", "--max-tokens", "9"]});
+        assert_eq!(
+            covered("model", command)["command"],
+            serde_json::json!(["x", "--api-key", HIDDEN, "--token=[REDACTED]", "--max-tokens", "9"])
+        );
     }
 }

@@ -102,16 +102,7 @@ fn model(model: &Checked) -> Check {
             let ms = model.ms.unwrap_or_default();
             Check::new("model", Level::Ok, format!("{name} answers, in {ms} ms{how}"))
         }
-        Some(trouble) => {
-            let fix = match trouble.code {
-                "untrusted" => config::trust::HINT,
-                "settings" => "`git memory config --origin` shows where every value comes from",
-                "authentication" => "put a key that is valid there into the variable that `model.api_key_env` names",
-                "budget_exhausted" => "wait for the next day (UTC), or raise the limit",
-                _ => "see that the server or the program is there, then `git memory model test`",
-            };
-            Check::new("model", Level::Broken, format!("{name}: {}", trouble.message)).fix(fix)
-        }
+        Some(trouble) => Check::new("model", Level::Broken, format!("{name}: {}", trouble.message)).fix(trouble.hint),
     }
 }
 

@@ -37,7 +37,7 @@ fn each_model_is_called_once_and_what_it_can_do_is_told() {
         ("judge.provider", "anthropic"),
         ("judge.model", "large"),
         ("judge.baseUrl", two.url().as_str()),
-        ("pair.provider", "builtin"),
+        ("reflect.provider", "builtin"),
     ] {
         set(&sandbox, key, value);
     }
@@ -46,7 +46,7 @@ fn each_model_is_called_once_and_what_it_can_do_is_told() {
     let said: Vec<_> =
         models.iter().map(|model| (&model["stages"], &model["structured"], &model["answered_by"])).collect();
     let (by, none) = (json!("stand-in-2026"), json!(null));
-    let stages = [json!(["review", "reflect", "distill", "consolidate"]), json!(["judge"]), json!(["pair"])];
+    let stages = [json!(["review", "distill"]), json!(["judge"]), json!(["reflect"])];
     let (schema, tool) = (json!("json_schema"), json!("tool"));
     assert_eq!(said, [(&stages[0], &schema, &by), (&stages[1], &tool, &by), (&stages[2], &none, &none)]);
     assert_eq!(models[0]["tokens"], json!({"input": 11, "output": 7}));
@@ -55,11 +55,53 @@ fn each_model_is_called_once_and_what_it_can_do_is_told() {
     assert_eq!(sandbox.json(&["model", "test", "--stage", "judge"])["models"].as_array().map(Vec::len), Some(1));
     assert_eq!((one.count(), two.count()), (1, 2));
     let text = sandbox.run(&["model", "test"]);
-    for word in ["openai/small for review, reflect", "json_schema", "stand-in-2026", "11 + 7 tokens", "anthropic/large"]
+    for word in ["openai/small for review, distill", "json_schema", "stand-in-2026", "11 + 7 tokens", "anthropic/large"]
     {
         assert!(text.contains(word), "{word} is not in {text}");
     }
     assert!(sandbox.run(&["doctor", "--model"]).contains("small answers"));
+}
+
+#[test]
+fn a_stage_with_limits_of_its_own_is_asked_with_them() {
+    let server = StandIn::new(vec![good("openai")]);
+    let sandbox = wiki();
+    for (key, value) in
+        [("provider", "openai"), ("model", "m"), ("baseUrl", &server.url()), ("judge.maxOutputTokens", "900")]
+    {
+        set(&sandbox, key, value);
+    }
+    let report = sandbox.json(&["model", "test"]);
+    assert_eq!(report["models"].as_array().map(Vec::len), Some(2));
+    let limits: Vec<_> = server.requests().iter().map(|sent| sent.body["max_tokens"].clone()).collect();
+    assert_eq!(limits, [json!(16_000), json!(900)], "those of the settings, whole");
+}
+
+#[test]
+fn what_to_do_is_told_by_what_went_wrong() {
+    for (status, word) in [(401, "model.api_key_env"), (402, "account"), (404, "model.base_url"), (429, "wait")] {
+        let server = StandIn::new(vec![json_answer(status, &json!({"error": {"message": "no"}}))]);
+        let sandbox = wiki();
+        for (key, value) in [("provider", "openai"), ("model", "m"), ("baseUrl", &server.url()), ("maxRetries", "0")] {
+            set(&sandbox, key, value);
+        }
+        let (text, _) = sandbox.fails(1, &["model", "test"]);
+        assert!(text.contains("try ") && text.contains(word), "{status}: {text}");
+        let (text, _) = sandbox.fails(1, &["doctor", "--model"]);
+        assert!(text.contains(word), "{status}: {text}");
+    }
+}
+
+#[test]
+fn a_command_is_set_as_it_is_typed_and_known_by_its_program() {
+    let sandbox = wiki();
+    sandbox.run(&["config", "set", "model.provider", "command"]);
+    sandbox.run(&["config", "set", "model.command", "sh -c 'cat >/dev/null; echo {\\\"ok\\\": true}'"]);
+    set(&sandbox, "baseUrl", "http://127.0.0.1:1/v1");
+    let report = sandbox.json(&["model", "test", "--stage", "review"]);
+    assert_eq!((&report["works"], &report["models"][0]["model"]), (&json!(true), &json!("sh")), "{report}");
+    let model = &report["models"][0];
+    assert_eq!((&model["answered_by"], &model["base_url"]), (&json!(null), &json!(null)), "nobody said so");
 }
 
 #[test]
@@ -81,10 +123,12 @@ fn a_model_that_does_not_do_as_asked_is_told_and_ends_with_1() {
 fn settings_that_cannot_be_used_end_with_78_and_a_wrong_stage_with_129() {
     let sandbox = wiki();
     set(&sandbox, "provider", "opanai");
-    let (text, _) = sandbox.fails(78, &["model", "test"]);
-    assert!(text.contains("opanai") && text.contains("`openai`"), "{text}");
+    let (_, errors) = sandbox.fails(78, &["model", "test"]);
+    assert!(errors.contains("opanai") && errors.contains("`openai`"), "{errors}");
+    set(&sandbox, "provider", "builtin");
     let (_, errors) = sandbox.fails(129, &["model", "test", "--stage", "revue"]);
-    assert!(errors.contains("the stages are review, judge"), "{errors}");
+    assert!(errors.contains("the stages are review, judge, reflect, distill"), "{errors}");
+    sandbox.fails(129, &["model", "test", "--stage", "pair"]);
     set(&sandbox, "provider", "replay");
     sandbox.fails(78, &["model", "test"]);
     set(&sandbox, "replies", "/nowhere/at/all");

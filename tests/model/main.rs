@@ -8,6 +8,7 @@ mod hard;
 mod program;
 mod real;
 mod recorded;
+mod runs;
 mod servers;
 mod spent;
 mod stand_in;

@@ -36,7 +36,8 @@ impl Place {
 
     fn ask(&self, settings: &Model, prompt: &Prompt) -> Result<Reply, Error> {
         // As the local folder of a repository is named.
-        Models::new(settings, self.path("repo/.git/memory")).ask(Stage::Review, prompt)
+        let models = Models::new(settings, self.path("repo/.git/memory"));
+        models.ask(Stage::Review, prompt).map_err(|failed| failed.error)
     }
 }
 
@@ -83,6 +84,7 @@ fn the_deadline_ends_the_program_and_all_that_it_started() {
     let begun = Instant::now();
     let error = place.ask(&Model { timeout_secs: 1, ..place.script(&script) }, &prompt()).unwrap_err();
     assert_eq!((error.code(), error.uses_attempt()), ("timed_out", false));
+    assert!(error.to_string().contains("model.timeout_secs") && error.to_string().contains("/model"), "{error}");
     assert!(begun.elapsed() < Duration::from_secs(10));
     for pid in std::fs::read_to_string(&pids).unwrap().lines() {
         assert!(is_gone(pid), "{pid} still runs");
@@ -132,6 +134,9 @@ fn a_program_that_fails_is_told_with_the_end_of_what_it_said() {
     assert_eq!(error.code(), "refused");
     assert!(text.contains("exit code 3") && !text.contains(&token) && !text.contains('\u{1b}'), "{text}");
     assert!(text.len() < 1_000, "{text}");
+    assert!(!error.uses_attempt(), "no session is to blame that a program fails");
+    let error = place.ask(&place.script("echo 'Not logged in'; exit 1"), &prompt()).unwrap_err().to_string();
+    assert!(error.contains("Not logged in"), "{error}");
     let error = place.ask(&place.script("kill -9 $$"), &prompt()).unwrap_err().to_string();
     assert!(error.contains("signal: 9") && error.contains("said nothing"), "{error}");
     for (script, word) in [("exit 0", "wrote nothing"), ("printf '\\377'", "no UTF-8")] {

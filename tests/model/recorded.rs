@@ -47,8 +47,23 @@ fn a_reply_that_is_missing_or_broken_is_told_with_its_file() {
 }
 
 #[test]
+fn nobody_is_asked_for_a_reply_that_could_not_be_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    let server = StandIn::new(vec![good("openai")]);
+    for replies in [file.join("replies").display().to_string(), "relative/replies".to_owned()] {
+        let error = ask(&Model { replies: replies.clone(), ..settings("openai", &server.url()) }).unwrap_err();
+        assert!(error.code() == "settings" && error.to_string().contains("model.replies"), "{error}");
+        let again = ask(&Model { provider: "replay".into(), replies, ..Model::default() }).unwrap_err();
+        assert!(!again.uses_attempt(), "{again}");
+    }
+    assert_eq!(server.count(), 0);
+}
+
+#[test]
 fn without_a_model_there_is_nothing_to_ask() {
     let models = Models::new(&Model::default(), "/nowhere".into());
     assert!(!models.has(Stage::Review));
-    assert_eq!(models.ask(Stage::Review, &prompt()).unwrap_err().code(), "no_model");
+    assert_eq!(models.ask(Stage::Review, &prompt()).unwrap_err().error.code(), "no_model");
 }

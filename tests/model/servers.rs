@@ -7,6 +7,11 @@ use serde_json::json;
 
 use crate::stand_in::{Answer, SHAPES, StandIn, ask, good, json_answer, prompt, says, settings, with_header};
 
+/// What the prompt is about, and the form of the answer: a server may pass over what else asks for that form.
+fn in_words() -> String {
+    prompt().text().trim_start_matches("You review.").trim_start().to_owned()
+}
+
 #[test]
 fn chat_completions_are_asked_for_the_replys_schema() {
     let server = StandIn::new(vec![good("openai")]);
@@ -23,7 +28,7 @@ fn chat_completions_are_asked_for_the_replys_schema() {
         sent.body,
         json!({
             "model": "stand-in",
-            "messages": [{"role": "system", "content": "You review."}, {"role": "user", "content": prompt().user}],
+            "messages": [{"role": "system", "content": "You review."}, {"role": "user", "content": in_words()}],
             "max_tokens": 500,
             "response_format": {"type": "json_schema", "json_schema": {
                 "name": "review", "schema": prompt().schema, "strict": true,
@@ -52,7 +57,7 @@ fn messages_are_held_to_the_schema_by_a_tool() {
         sent.body,
         json!({
             "model": "stand-in", "max_tokens": 500, "system": "You review.", "temperature": 0.5,
-            "messages": [{"role": "user", "content": prompt().user}],
+            "messages": [{"role": "user", "content": in_words()}],
             "tools": [{"name": "review", "description": "Takes the answer.", "input_schema": prompt().schema}],
             "tool_choice": {"type": "tool", "name": "review"},
         })
@@ -138,6 +143,7 @@ fn what_keeps_failing_is_told_as_what_it_is() {
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let error = ask(&settings("openai", &format!("http://127.0.0.1:{port}/v1"))).unwrap_err();
     assert_eq!((error.code(), error.uses_attempt()), ("unreachable", false), "{error}");
+    assert!(error.to_string().contains(&port.to_string()), "{error}");
 }
 
 #[test]
@@ -163,12 +169,17 @@ fn one_deadline_holds_for_all_tries() {
         ("rate_limited", 1),
         "a pause beyond the deadline is not begun: {error}"
     );
+    assert!(error.to_string().contains("60 s") && error.to_string().contains("model.timeout_secs"), "{error}");
     let body = says("openai", "{\"ok\":true}").to_string().into_bytes();
     for answer in [Answer::Silent(Duration::from_secs(30)), Answer::Slow(body, Duration::from_millis(200))] {
         let server = StandIn::new(vec![answer]);
         let brief = git_memory::config::Model { timeout_secs: 1, ..settings("openai", &server.url()) };
         let error = ask(&brief).unwrap_err();
         assert_eq!((error.code(), error.uses_attempt()), ("timed_out", false), "{error}");
+        assert!(
+            error.to_string().contains("127.0.0.1:") && error.to_string().contains("model.timeout_secs"),
+            "{error}"
+        );
     }
     assert!(begun.elapsed() < Duration::from_secs(8), "{:?}", begun.elapsed());
 }
@@ -177,8 +188,70 @@ fn one_deadline_holds_for_all_tries() {
 fn an_account_without_money_is_not_asked_again() {
     let empty = json!({"error": {"message": "You exceeded your quota", "code": "insufficient_quota"}});
     let server = StandIn::new(vec![json_answer(429, &empty)]);
-    assert_eq!(ask(&settings("openai", &server.url())).unwrap_err().code(), "rate_limited");
-    assert_eq!(server.count(), 1);
+    let error = ask(&settings("openai", &server.url())).unwrap_err();
+    assert_eq!((error.code(), error.is_for_all(), server.count()), ("no_credit", true, 1), "{error}");
+    for (shape, status, words) in [
+        ("openai", 402, "Insufficient credits. Add more"),
+        ("anthropic", 400, "Your credit balance is too low to access the API"),
+    ] {
+        let server = StandIn::new(vec![json_answer(status, &json!({"error": {"message": words}}))]);
+        let error = ask(&settings(shape, &server.url())).unwrap_err();
+        assert_eq!((error.code(), error.uses_attempt(), server.count()), ("no_credit", false, 1), "{error}");
+    }
+}
+
+#[test]
+fn an_error_in_the_place_of_a_choice_is_tried_again() {
+    let mut inside = says("openai", "");
+    inside["choices"][0] =
+        json!({"finish_reason": "error", "message": {"content": ""}, "error": {"code": 502, "message": "upstream"}});
+    let mut nameless = says("openai", "half");
+    nameless["choices"][0]["finish_reason"] = "error".into();
+    let limited = json!({"error": {"code": "rate_limit_exceeded", "message": "slow down"}});
+    for (value, code) in [(inside, "unreachable"), (nameless, "unreachable"), (limited, "rate_limited")] {
+        let server = StandIn::new(vec![json_answer(200, &value), good("openai")]);
+        ask(&settings("openai", &server.url())).unwrap_or_else(|error| panic!("{value}: {error}"));
+        assert_eq!(server.count(), 2);
+        let server = StandIn::new(vec![json_answer(200, &value)]);
+        let once = git_memory::config::Model { max_retries: 0, ..settings("openai", &server.url()) };
+        assert_eq!(ask(&once).unwrap_err().code(), code, "{value}");
+    }
+}
+
+#[test]
+fn a_model_that_only_reasoned_is_told_so() {
+    let mut value = says("openai", "");
+    value["choices"][0]["message"]["reasoning_content"] = "I think {\"ok\": true}".into();
+    let thought = json!({"stop_reason": "end_turn", "content": [{"type": "thinking", "thinking": "hm"}]});
+    for (shape, value) in [("openai", value), ("anthropic", thought)] {
+        let server = StandIn::new(vec![json_answer(200, &value)]);
+        let error = ask(&settings(shape, &server.url())).unwrap_err().to_string();
+        assert!(error.contains("reasoned") && error.contains("model.max_output_tokens"), "{error}");
+    }
+}
+
+#[test]
+fn no_server_takes_the_pause_between_two_tries_away() {
+    for value in ["0", "Sun, 01 Mar 2020 11:00:00 GMT"] {
+        let server = StandIn::new(vec![with_header(429, "retry-after", value), good("openai")]);
+        ask(&settings("openai", &server.url())).unwrap();
+        let sent = server.requests();
+        assert!(sent[1].at - sent[0].at >= Duration::from_millis(200), "{value}: {:?}", sent[1].at - sent[0].at);
+    }
+}
+
+#[test]
+fn an_address_is_taken_as_manuals_give_it_and_a_wrong_one_is_told() {
+    for (shape, path) in [("openai", "/chat/completions"), ("anthropic", "/messages")] {
+        let server = StandIn::new(vec![good(shape)]);
+        ask(&settings(shape, &format!("{}{path}/", server.url()))).unwrap();
+        assert_eq!(server.requests()[0].line, format!("POST /v1{path} HTTP/1.1"));
+        let server = StandIn::new(vec![Answer::Whole(404, Vec::new(), b"404 page not found".to_vec())]);
+        let error = ask(&settings(shape, &server.url())).unwrap_err();
+        assert!(error.to_string().contains("ends like /v1") && !error.uses_attempt(), "{error}");
+    }
+    let error = ask(&settings("openai", "127.0.0.1:11434")).unwrap_err().to_string();
+    assert!(error.contains("http://"), "{error}");
 }
 
 #[test]
@@ -221,6 +294,7 @@ fn replies_that_are_cut_withheld_or_declined_are_no_replies() {
         let error = ask(&settings(shape, &server.url())).unwrap_err();
         assert_eq!((error.code(), server.count()), (code, 1), "{error}");
         assert!(error.to_string().contains(word), "{error}");
+        assert!(error.uses_attempt(), "{error}");
     }
 }
 

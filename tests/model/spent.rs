@@ -1,11 +1,11 @@
 //! The day's budget.
 
 use git_memory::config::Model;
-use git_memory::model::{Models, Stage};
+use git_memory::model::{Models, Stage, Usage};
 use serde_json::{Value, json};
 
 use crate::common::Sandbox;
-use crate::stand_in::{SHAPES, StandIn, good, json_answer, prompt, settings};
+use crate::stand_in::{SHAPES, StandIn, ask_in, counted as in_all, good, json_answer, prompt, says, settings};
 
 fn counted(folder: &std::path::Path) -> Value {
     serde_json::from_slice(&std::fs::read(folder.join("model-budget.json")).unwrap()).unwrap()
@@ -21,7 +21,7 @@ fn calls_and_tokens_are_counted_and_no_more_are_made_than_the_day_has() {
         for _ in 0..2 {
             models.ask(Stage::Review, &prompt()).unwrap();
         }
-        let error = models.ask(Stage::Judge, &prompt()).unwrap_err();
+        let error = models.ask(Stage::Judge, &prompt()).unwrap_err().error;
         assert_eq!((error.code(), error.uses_attempt(), server.count()), ("budget_exhausted", false, 2), "{error}");
         let counted = counted(folder.path());
         assert_eq!((&counted["calls"], &counted["tokens"]), (&json!(2), &json!(36)));
@@ -36,7 +36,7 @@ fn tokens_run_out_too() {
     let settings = Model { daily_tokens: needed + 17, ..settings("openai", &server.url()) };
     let models = Models::new(&settings, folder.path().to_owned());
     models.ask(Stage::Review, &prompt()).unwrap();
-    let error = models.ask(Stage::Review, &prompt()).unwrap_err();
+    let error = models.ask(Stage::Review, &prompt()).unwrap_err().error;
     assert_eq!((error.code(), server.count()), ("budget_exhausted", 1), "{error}");
 }
 
@@ -52,6 +52,50 @@ fn each_try_that_reaches_the_server_counts_and_the_others_do_not() {
     let nobody = Models::new(&settings("openai", "http://127.0.0.1:1/v1"), folder.path().to_owned());
     nobody.ask(Stage::Review, &prompt()).unwrap_err();
     assert_eq!(counted(folder.path())["calls"], 3);
+}
+
+#[test]
+fn a_name_that_nobody_knows_costs_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = Model { max_retries: 0, ..settings("openai", "http://nobody.invalid:8080/v1") };
+    let failed = ask_in(folder.path(), &settings).unwrap_err();
+    assert_eq!((failed.error.code(), in_all(folder.path())), ("unreachable", (0, 0)), "{}", failed.error);
+    assert!(failed.error.to_string().contains("nobody.invalid"), "{}", failed.error);
+}
+
+#[test]
+fn what_a_server_was_paid_for_counts_though_nothing_came_of_it() {
+    let mut cut = says("openai", "{\"ok\":tr");
+    cut["choices"][0]["finish_reason"] = "length".into();
+    let mut withheld = says("openai", "");
+    withheld["choices"][0]["finish_reason"] = "content_filter".into();
+    let mut refused = says("anthropic", "No.");
+    refused["stop_reason"] = "refusal".into();
+    for (shape, value) in [("openai", cut), ("openai", withheld), ("anthropic", refused)] {
+        let folder = tempfile::tempdir().unwrap();
+        let server = StandIn::new(vec![json_answer(200, &value)]);
+        let failed = ask_in(folder.path(), &settings(shape, &server.url())).unwrap_err();
+        assert_eq!(failed.usage, Some(Usage { input: 11, output: 7 }), "{value}");
+        assert_eq!(in_all(folder.path()), (1, 18), "{value}");
+    }
+}
+
+#[test]
+fn numbers_of_tokens_that_no_call_can_have_break_nothing() {
+    for (shape, names) in
+        [("openai", ["prompt_tokens", "completion_tokens"]), ("anthropic", ["input_tokens", "output_tokens"])]
+    {
+        let folder = tempfile::tempdir().unwrap();
+        let mut value = says(shape, "{\"ok\":true}");
+        for name in names {
+            value["usage"][name] = u64::MAX.into();
+        }
+        value["usage"]["cache_read_input_tokens"] = u64::MAX.into();
+        let server = StandIn::new(vec![json_answer(200, &value), good(shape)]);
+        ask_in(folder.path(), &settings(shape, &server.url())).unwrap();
+        ask_in(folder.path(), &settings(shape, &server.url())).unwrap();
+        assert!(in_all(folder.path()).1 < 1_000_000_000);
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use git_memory::config::Model;
-use git_memory::model::{Error, Models, Prompt, Reply, Stage};
+use git_memory::model::{Error, Failed, Models, Prompt, Reply, Stage};
 use serde_json::{Value, json};
 
 /// The key that tests put into a variable of their own; it must appear nowhere but in one header.
@@ -226,5 +226,17 @@ pub fn prompt() -> Prompt {
 /// Asks in this process; the folder holds the budget.
 pub fn ask(settings: &Model) -> Result<Reply, Error> {
     let folder = tempfile::tempdir().expect("a folder");
-    Models::new(settings, folder.path().to_owned()).ask(Stage::Review, &prompt())
+    ask_in(folder.path(), settings).map_err(|failed| failed.error)
+}
+
+/// Asks in this process, and counts in this folder.
+pub fn ask_in(folder: &std::path::Path, settings: &Model) -> Result<Reply, Failed> {
+    Models::new(settings, folder.to_owned()).ask(Stage::Review, &prompt())
+}
+
+/// What is counted in the folder: calls and tokens.
+pub fn counted(folder: &std::path::Path) -> (u64, u64) {
+    let text = std::fs::read(folder.join("model-budget.json")).expect("a budget");
+    let value: Value = serde_json::from_slice(&text).expect("JSON");
+    (value["calls"].as_u64().expect("calls"), value["tokens"].as_u64().expect("tokens"))
 }

@@ -65,7 +65,13 @@ fn a_server_is_believed_when_a_trusted_authority_vouches_for_its_name() {
         sandbox.env = vec![("OPENAI_API_KEY".into(), key.into())];
         sandbox.env.extend(trusted.then(|| ("SSL_CERT_FILE".to_owned(), authority.clone())));
         let url = format!("https://{host}:{}/v1", server.port);
-        for (name, value) in [("provider", "openai"), ("model", "m"), ("baseUrl", &url), ("maxRetries", "0")] {
+        for (name, value) in [
+            ("provider", "openai"),
+            ("model", "m"),
+            ("baseUrl", &url),
+            ("maxRetries", "0"),
+            ("apiKeyEnv", "OPENAI_API_KEY"),
+        ] {
             sandbox.git(&["config", &format!("memory.model.{name}"), value]);
         }
         let output = sandbox.memory(&["model", "test"]).output().expect("it runs");
@@ -73,4 +79,17 @@ fn a_server_is_believed_when_a_trusted_authority_vouches_for_its_name() {
         assert_eq!(output.status.success(), host == "localhost" && trusted, "{said}");
         assert!(said.contains(word) && !said.contains(key), "{host} {trusted}: {said}");
     }
+    // What speaks no TLS is told as such, with its address.
+    let plain = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = plain.local_addr().expect("an address").port();
+    std::thread::spawn(move || {
+        for mut stream in plain.incoming().flatten() {
+            let _ = std::io::Write::write_all(&mut stream, b"HTTP/1.1 400 Bad Request\r\n\r\n");
+            // Until the other side has read it.
+            let _ = std::io::copy(&mut stream, &mut std::io::sink());
+        }
+    });
+    sandbox.git(&["config", "memory.model.baseUrl", &format!("https://127.0.0.1:{port}/v1")]);
+    let (said, _) = sandbox.fails(1, &["model", "test", "--stage", "review"]);
+    assert!(said.contains(&port.to_string()) && said.contains("http, without s"), "{said}");
 }

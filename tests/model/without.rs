@@ -25,8 +25,8 @@ fn a_server_without_schemas_is_asked_for_an_object_and_then_for_nothing() {
         let formats: Vec<_> = sent.iter().map(|request| format(&request.body)).collect();
         assert_eq!(formats, [Some("json_schema"), Some("json_object"), None], "{status}");
         let words = |nth: usize| sent[nth].body["messages"][1]["content"].as_str().unwrap_or_default().to_owned();
-        assert!(!words(0).contains("\"properties\""));
-        assert!(words(1).contains("\"properties\"") && words(2).contains("JSON"), "the schema stands in the prompt");
+        // Some take the schema, and go by the words alone.
+        assert!((0..3).all(|nth| words(nth).contains("\"properties\"")), "the schema stands in the prompt");
         // The next call begins where this one ended.
         ask(&settings).unwrap();
         assert_eq!(server.count(), 4, "{status}");
@@ -44,6 +44,33 @@ fn a_failure_that_says_nothing_of_schemas_is_first_taken_for_an_accident() {
     let server = StandIn::new(vec![no.clone(), no, good("openai")]);
     let reply = ask(&settings("openai", &server.url())).unwrap();
     assert_eq!(reply.structured.map(|how| how.as_str()), Some("json_object"));
+    // It was a guess all the same: the next call begins with the schema again.
+    ask(&settings("openai", &server.url())).unwrap();
+    assert_eq!(format(&server.requests()[3].body), Some("json_schema"));
+}
+
+#[test]
+fn a_limit_of_the_reply_that_is_too_high_is_lowered_to_what_the_server_names() {
+    for (shape, words) in [
+        (
+            "openai",
+            "max_tokens is too large: 500. This model supports at most 300 completion tokens, whereas you provided 500.",
+        ),
+        ("anthropic", "max_tokens: 500 > 300, which is the maximum allowed number of output tokens for m-20241022"),
+    ] {
+        let server = StandIn::new(vec![says_no(400, words), good(shape)]);
+        let settings = settings(shape, &server.url());
+        let reply = ask(&settings).unwrap();
+        assert_eq!(reply.text, "{\"ok\":true}");
+        ask(&settings).unwrap();
+        let limits: Vec<Value> = server.requests().iter().map(|sent| sent.body["max_tokens"].clone()).collect();
+        assert_eq!(limits, [json!(500), json!(300), json!(300)], "what was learned is kept");
+        // Where it says no again, a person has to know which setting it is about.
+        let server = StandIn::new(vec![says_no(400, words)]);
+        let error = ask(&self::settings(shape, &server.url())).unwrap_err();
+        assert!(error.to_string().contains("model.max_output_tokens") && !error.uses_attempt(), "{error}");
+        assert_eq!(server.count(), 2);
+    }
 }
 
 #[test]
@@ -94,7 +121,7 @@ fn a_refusal_that_nothing_helps_is_told_in_its_first_words_and_teaches_nothing()
     let server = StandIn::new(vec![says_no(400, "stand-in is no chat model"), says_no(400, "other words")]);
     let settings = settings("openai", &server.url());
     let error = ask(&settings).unwrap_err();
-    assert_eq!((error.code(), error.uses_attempt()), ("refused", true));
+    assert_eq!((error.code(), error.uses_attempt()), ("refused", false));
     assert!(error.to_string().contains("no chat model"), "{error}");
     ask(&settings).unwrap_err();
     assert_eq!(format(&server.requests()[3].body), Some("json_schema"));
@@ -102,11 +129,14 @@ fn a_refusal_that_nothing_helps_is_told_in_its_first_words_and_teaches_nothing()
 
 #[test]
 fn a_prompt_that_is_too_long_is_sent_once() {
-    for words in
-        ["This model's maximum context length is 4096 tokens", "prompt is too long: 300000 tokens > 200000 maximum"]
-    {
+    for words in [
+        "This model's maximum context length is 4096 tokens",
+        "prompt is too long: 300000 tokens > 200000 maximum",
+        "the request exceeds the available context size",
+    ] {
         let server = StandIn::new(vec![says_no(400, words)]);
         let error = ask(&settings("openai", &server.url())).unwrap_err();
-        assert_eq!((error.code(), server.count()), ("refused", 1), "{error}");
+        assert_eq!((error.code(), error.uses_attempt(), server.count()), ("refused", false, 1), "{error}");
+        assert!(error.to_string().contains("improve.max_input_tokens"), "{error}");
     }
 }

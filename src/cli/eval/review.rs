@@ -161,7 +161,7 @@ fn measured(ctx: &Context, args: &Args) -> Result<Settings> {
 
 fn has_model(settings: &Settings) -> bool {
     let models = Models::new(&settings.model, PathBuf::new());
-    Stage::ALL.into_iter().any(|stage| models.has(stage))
+    Stage::ASKED.into_iter().any(|stage| models.has(stage))
 }
 
 /// Captures files into the wiki of a case.

@@ -162,7 +162,11 @@ impl Verdict {
             self.spent = Some(why.clone());
         }
         match end {
-            End::Skipped(why) | End::Failed(why) | End::Unavailable(why) | End::BudgetExhausted(why) => why,
+            End::Skipped(why)
+            | End::Failed(why)
+            | End::Unavailable(why)
+            | End::OutOfUse(why)
+            | End::BudgetExhausted(why) => why,
             End::Done => "it said nothing".to_owned(),
         }
     }

@@ -112,6 +112,9 @@ pub enum End {
     Failed(String),
     /// The reviewer could not be asked (busy, away, no key): no attempt is used up. In words.
     Unavailable(String),
+    /// The reviewer cannot be asked about anything until a person mends it (the key, the account, the settings): the lane
+    /// ends here, and no attempt is used up. In words.
+    OutOfUse(String),
     /// The day's budget is spent: the run ends here. In words.
     BudgetExhausted(String),
 }

@@ -103,7 +103,10 @@ pub fn pages(
             enabled: wanted,
             provider: settings.provider,
             model: Some(settings.model).filter(|model| !model.is_empty()),
-            unavailable: (!has_model).then(|| "no model".to_owned()),
+            unavailable: match models.ready(lane.stage()) {
+                Ok(()) => (!has_model).then(|| "no model".to_owned()),
+                Err(error) => Some(error.to_string()),
+            },
         });
         if wanted && has_model {
             at_work.push((lane, row.and_then(|(_, limit)| *limit)));

@@ -6,90 +6,113 @@ use super::super::{Error, StageSettings};
 use super::Shape;
 
 /// The address of a call.
-pub(super) struct Address {
+pub(in crate::model) struct Address {
     /// All of it.
     pub url: String,
     /// Host and port, for messages.
     pub host: String,
     /// It is this machine.
     pub is_local: bool,
-    /// The variable in which a key is looked for.
-    pub variable: String,
+    /// The variable in which a key is looked for; `None`: the server is sent none.
+    pub variable: Option<String>,
     /// The key that was there. Never in a message: this struct has no `Debug`.
     pub key: Option<String>,
 }
 
 impl Address {
-    /// Checks the settings' address and finds the key.
+    /// Checks the settings' address and finds the key. The variable in which people keep a provider's key counts for the
+    /// provider's own host alone.
     ///
     /// # Errors
     /// [`Error::Settings`]: an address that is none, or must not be used; a key that is missing, or would be sent in
     /// the clear.
     pub fn of(shape: Shape, settings: &StageSettings) -> Result<Address, Error> {
-        let base = match settings.base_url.trim() {
+        let given = match settings.base_url.trim() {
             "" => shape.base_url(),
-            base => base.trim_end_matches('/'),
+            given => given,
         };
-        // What stands before an `@` may be a password: it is in no message.
-        if base.split("://").last().unwrap_or(base).split(['/', '?', '#']).next().unwrap_or_default().contains('@') {
-            return Err(wrong("it has a user name or password in it; a key is named by `model.api_key_env`".into()));
-        }
-        let uri: Uri = base.parse().map_err(|_| wrong(format!("`{base}` is no address")))?;
-        let (Some(scheme), Some(host)) = (uri.scheme_str(), uri.host().filter(|host| !host.is_empty())) else {
-            return Err(wrong(format!("`{base}` has no scheme or no host; it is like http://127.0.0.1:8080/v1")));
-        };
-        if !matches!(scheme, "http" | "https") {
-            return Err(wrong(format!("`{scheme}` is neither http nor https")));
-        }
-        if uri.query().is_some() || base.contains('#') {
-            return Err(wrong(format!("`{base}` has a `?` or `#` in it; it ends with the path")));
-        }
+        // Some write down what stands in a manual: the whole address of a call.
+        let given = given.trim_end_matches('/');
+        let given = given.strip_suffix(shape.path()).unwrap_or(given);
+        let uri = base(given)?;
+        let (scheme, host) = (uri.scheme_str().unwrap_or_default(), uri.host().unwrap_or_default());
         let is_local = is_loopback(host);
+        let own: Uri = shape.base_url().parse().map_err(|_| wrong("it is no address"))?;
         let variable = match settings.api_key_env.as_str() {
-            "" => shape.key_variable(),
-            named => named,
+            "" if own.host() == Some(host) => Some(shape.key_variable()),
+            "" => None,
+            named => Some(named),
         };
-        let key = key(variable)?;
-        if key.is_none() && !is_local && scheme == "https" {
+        let key = variable.map(key).transpose()?.flatten();
+        if let (Some(variable), None, false, "https") = (variable, &key, is_local, scheme) {
             return Err(Error::Settings(format!(
                 "{variable} is not set: {host} wants a key, and `model.api_key_env` names where it is"
             )));
         }
-        if key.is_some() && !is_local && scheme == "http" {
-            return Err(wrong(format!(
-                "{host} would be sent the key of {variable} unencrypted; use https, or name with `model.api_key_env` a \
-                 variable that is not set where no key is needed"
+        if let (Some(variable), Some(_), false, "http") = (variable, &key, is_local, scheme) {
+            return Err(wrong(&format!(
+                "{host} would be sent the key of {variable} unencrypted; use https, or leave `model.api_key_env` empty \
+                 where no key is needed"
             )));
         }
         let port = uri.port_u16().map(|port| format!(":{port}")).unwrap_or_default();
         Ok(Address {
-            url: format!("{base}{}", shape.path()),
+            url: format!("{}{}", given.trim_end_matches('/'), shape.path()),
             host: format!("{host}{port}"),
             is_local,
-            variable: variable.to_owned(),
+            variable: variable.map(str::to_owned),
             key,
         })
     }
 }
 
-fn wrong(why: String) -> Error {
+/// The address in `model.base_url`. No message repeats it: a password or a key may stand in it.
+///
+/// # Errors
+/// [`Error::Settings`]: it is none, or must not be used.
+pub(in crate::model) fn base(given: &str) -> Result<Uri, Error> {
+    let given = given.trim();
+    if given.split("://").last().unwrap_or(given).split(['/', '?', '#']).next().unwrap_or_default().contains('@') {
+        return Err(wrong("it has a user name or password in it; a key is named by `model.api_key_env`"));
+    }
+    if given.contains(['?', '#']) {
+        return Err(wrong("it has a `?` or `#` in it; it ends with the path"));
+    }
+    if !given.contains("://") {
+        return Err(wrong("it has no scheme: put http:// or https:// in front, like http://127.0.0.1:8080/v1"));
+    }
+    let uri: Uri = given.parse().map_err(|_| wrong("it is no address"))?;
+    match (uri.scheme_str(), uri.host().filter(|host| !host.is_empty())) {
+        (Some("http" | "https"), Some(_)) => Ok(uri),
+        (Some("http" | "https"), None) => Err(wrong("it has no host")),
+        _ => Err(wrong("it begins with neither http:// nor https://")),
+    }
+}
+
+fn wrong(why: &str) -> Error {
     Error::Settings(format!("`model.base_url` cannot be used: {why}"))
 }
 
-fn key(variable: &str) -> Result<Option<String>, Error> {
-    let name_fits = variable.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    if !name_fits {
-        // Somebody may have written the key itself there.
-        return Err(Error::Settings("`model.api_key_env` is no name of an environment variable".into()));
+/// Whether a text can be the name of a variable.
+///
+/// # Errors
+/// [`Error::Settings`]: it cannot; somebody may have written the key itself there.
+pub(in crate::model) fn variable(name: &str) -> Result<(), Error> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if name.chars().all(fits) && !name.starts_with(|c: char| c.is_ascii_digit()) {
+        return Ok(());
     }
-    let Some(value) = std::env::var_os(variable) else { return Ok(None) };
+    Err(Error::Settings("`model.api_key_env` is no name of an environment variable".into()))
+}
+
+fn key(name: &str) -> Result<Option<String>, Error> {
+    variable(name)?;
+    let Some(value) = std::env::var_os(name) else { return Ok(None) };
     let text = value.to_str().map(str::trim).filter(|text| text.bytes().all(|byte| byte.is_ascii_graphic()));
     match text {
         Some("") => Ok(None),
         Some(text) => Ok(Some(text.to_owned())),
-        None => {
-            Err(Error::Settings(format!("what {variable} holds is no key: it has blanks or other characters in it")))
-        }
+        None => Err(Error::Settings(format!("what {name} holds is no key: it has blanks or other characters in it"))),
     }
 }
 
@@ -120,14 +143,15 @@ mod tests {
     #[test]
     fn only_addresses_without_secrets_and_tricks_are_taken() {
         for (url, word) in [
-            ("ftp://host/v1", "neither http nor https"),
+            ("ftp://host/v1", "neither http:// nor https://"),
             ("file:///etc/passwd", "no address"),
             ("https://user:hunter2@host/v1", "user name or password"),
             ("https://hunter2@host", "user name or password"),
             ("http://127.0.0.1/v1?key=1", "`?` or `#`"),
             ("127.0.0.1:8080", "no scheme"),
-            ("http://", "no host"),
+            ("http://", "no scheme"),
             ("http://a b/v1", "no address"),
+            ("http://a b/v1?key=hunter2", "`?` or `#`"),
         ] {
             let error = of(url, "GIT_MEMORY_TEST_NO_KEY").err().unwrap_or_else(|| panic!("{url} was taken"));
             assert!(error.contains(word), "{url}: {error}");
@@ -143,6 +167,14 @@ mod tests {
             of("https://api.example.com/v1", "GIT_MEMORY_TEST_NO_KEY").err().is_some_and(|e| e.contains("is not set"))
         );
         assert!(of("http://192.0.2.1:8080/v1", "GIT_MEMORY_TEST_NO_KEY").is_ok_and(|address| address.key.is_none()));
+        // The provider's usual variable is for its own host.
+        let named = |url: &str| of(url, "").map(|address| address.variable);
+        assert_eq!(named("https://openrouter.ai/api/v1"), Ok(None));
+        assert_eq!(named("http://127.0.0.1:11434/v1"), Ok(None));
+        assert!(of("https://api.openai.com/v1", "").map_or_else(
+            |error| error.contains("OPENAI_API_KEY"),
+            |address| address.variable.as_deref() == Some("OPENAI_API_KEY")
+        ));
         assert!(of("", "sk-live-0123").err().is_some_and(|error| !error.contains("0123")));
     }
 
@@ -152,6 +184,8 @@ mod tests {
             let address = of(host, "PATH").unwrap_or_else(|error| panic!("{host}: {error}"));
             assert!(address.is_local && address.key.is_some(), "{host}");
             assert!(!address.url.contains("//chat"), "{}", address.url);
+            let whole = of(&address.url, "PATH").unwrap_or_else(|error| panic!("{host}: {error}"));
+            assert_eq!(whole.url, address.url, "the whole address of a call is taken as well");
         }
         for host in ["https://localhost.evil.example", "https://127.0.0.1.example", "https://[2001:db8::1]"] {
             assert!(of(host, "PATH").is_ok_and(|address| !address.is_local), "{host}");

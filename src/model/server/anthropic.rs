@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use super::super::{Error, Prompt, StageSettings, Usage};
-use super::Said;
 use super::abilities::{Abilities, Structured};
+use super::{Said, counted, empty};
 
 /// The version of the interface that is spoken here.
 pub(super) const VERSION: &str = "2023-06-01";
@@ -14,12 +14,11 @@ const WRAPPED: &str = "value";
 
 pub(super) fn body(settings: &StageSettings, prompt: &Prompt, abilities: &Abilities) -> Value {
     let by_tool = abilities.structured == Structured::Tool;
-    let user = if by_tool { prompt.user.clone() } else { prompt.with_schema() };
     let mut body = Map::new();
     body.insert("model".into(), settings.model.clone().into());
-    body.insert("max_tokens".into(), settings.max_output_tokens.into());
+    body.insert("max_tokens".into(), abilities.limit(settings.max_output_tokens).into());
     body.insert("system".into(), prompt.system.clone().into());
-    body.insert("messages".into(), json!([{"role": "user", "content": user}]));
+    body.insert("messages".into(), json!([{"role": "user", "content": prompt.with_schema()}]));
     if let Some(temperature) = settings.temperature.filter(|_| abilities.temperature) {
         // The scale ends at 1 here.
         body.insert("temperature".into(), temperature.min(1.0).into());
@@ -48,7 +47,7 @@ pub(super) fn read(value: &Value, prompt: &Prompt) -> Result<Said, Error> {
                 "it was cut off at its limit of tokens; raise `model.max_output_tokens`".into(),
             ));
         }
-        Some("refusal") => return Err(Error::Refused("the model declines to answer".into())),
+        Some("refusal") => return Err(Error::Declined("the model declines to answer".into())),
         _ => {}
     }
     let Some(blocks) = value["content"].as_array() else {
@@ -67,17 +66,14 @@ pub(super) fn read(value: &Value, prompt: &Prompt) -> Result<Said, Error> {
         }
     };
     if text.trim().is_empty() {
-        return Err(Error::BadReply("it is empty".into()));
+        return Err(empty(blocks.iter().any(|block| block["type"] == "thinking")));
     }
-    let count = |name: &str| value.pointer(&format!("/usage/{name}")).and_then(Value::as_u64);
-    let cached = ["cache_creation_input_tokens", "cache_read_input_tokens"].map(|name| count(name).unwrap_or(0));
-    let usage = match (count("input_tokens"), count("output_tokens")) {
-        (None, None) => None,
-        (input, output) => {
-            Some(Usage { input: input.unwrap_or(0) + cached.iter().sum::<u64>(), output: output.unwrap_or(0) })
-        }
-    };
-    Ok(Said { text, model: value["model"].as_str().unwrap_or_default().to_owned(), usage })
+    Ok(Said { text, model: value["model"].as_str().unwrap_or_default().to_owned() })
+}
+
+/// What a call cost, where the server says so.
+pub(super) fn usage(value: &Value) -> Option<Usage> {
+    counted(value, &["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"], "output_tokens")
 }
 
 #[cfg(test)]
@@ -97,8 +93,8 @@ mod tests {
             "usage": {"input_tokens": 3, "cache_read_input_tokens": 4, "output_tokens": 5}});
         let said = read(&value, &prompt(json!({"type": "object"}))).unwrap();
         assert_eq!(
-            said,
-            Said { text: "{\"a\":1}".into(), model: "m-1".into(), usage: Some(Usage { input: 7, output: 5 }) }
+            (said, usage(&value)),
+            (Said { text: "{\"a\":1}".into(), model: "m-1".into() }, Some(Usage { input: 7, output: 5 }))
         );
     }
 

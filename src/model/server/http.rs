@@ -4,10 +4,14 @@ use std::io::Read;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+use ureq::config::Config;
+use ureq::http::Uri;
 use ureq::tls::{RootCerts, TlsConfig};
+use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
+use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
 use ureq::{Agent, Error};
 
-use super::pause;
+use super::{pause, proxy};
 
 /// Most bytes of an answer, unpacked. A reply of 16,000 tokens has some 64 KiB.
 pub(super) const MOST: u64 = 8 << 20;
@@ -48,14 +52,14 @@ pub(super) fn post(
     left: Duration,
     is_local: bool,
 ) -> Result<Answer, Fault> {
-    static DIRECT: LazyLock<Agent> = LazyLock::new(|| agent(true));
-    static ANY: LazyLock<Agent> = LazyLock::new(|| agent(false));
-    let agent = if is_local { &*DIRECT } else { &*ANY };
-    let mut request = agent.post(url).header("content-type", "application/json").header("accept", "application/json");
+    static AGENT: LazyLock<Agent> = LazyLock::new(agent);
+    let proxy = if is_local { None } else { proxy::on_the_way_to(url).map_err(Fault::Never)? };
+    let mut request = AGENT.post(url).header("content-type", "application/json").header("accept", "application/json");
     for (name, value) in headers {
         request = request.header(*name, value);
     }
-    let request = request.config().timeout_global(Some(left)).timeout_connect(Some(left.min(CONNECT))).build();
+    let request =
+        request.config().proxy(proxy).timeout_global(Some(left)).timeout_connect(Some(left.min(CONNECT))).build();
     let mut response = request.send(body.as_bytes()).map_err(fault)?;
     let header = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
     let (location, retry_after) = (header("location"), header("retry-after"));
@@ -73,24 +77,36 @@ pub(super) fn post(
     Ok(Answer { status, retry_after, location, body })
 }
 
-fn agent(direct: bool) -> Agent {
+fn agent() -> Agent {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let tls = TlsConfig::builder()
         .unversioned_rustls_crypto_provider(provider)
         .root_certs(RootCerts::PlatformVerifier)
         .build();
-    let mut config = Agent::config_builder()
+    let config = Agent::config_builder()
         .http_status_as_error(false)
         .max_redirects(0)
         .max_redirects_will_error(false)
         // A connection that lies idle between two calls is often closed at the other end, and then fails the next.
         .max_idle_connections(0)
         .user_agent(concat!("git-memory/", env!("CARGO_PKG_VERSION")))
-        .tls_config(tls);
-    if direct {
-        config = config.proxy(None);
+        .tls_config(tls)
+        .proxy(None)
+        .build();
+    Agent::with_parts(config, DefaultConnector::default(), Names::default())
+}
+
+/// Finds the addresses of a name. Whatever keeps it from doing so, nothing was sent.
+#[derive(Debug, Default)]
+struct Names(DefaultResolver);
+
+impl Resolver for Names {
+    fn resolve(&self, uri: &Uri, config: &Config, timeout: NextTimeout) -> Result<ResolvedSocketAddrs, Error> {
+        self.0.resolve(uri, config, timeout).map_err(|error| match error {
+            Error::Io(_) => Error::HostNotFound,
+            error => error,
+        })
     }
-    config.build().into()
 }
 
 fn fault(error: Error) -> Fault {
@@ -112,12 +128,18 @@ fn fault(error: Error) -> Fault {
             Fault::NotReached(error.to_string())
         }
         Error::Io(error) if error.get_ref().is_some_and(|inner| inner.is::<rustls::Error>()) => {
-            Fault::Never(format!("TLS: {error}"))
+            Fault::Never(tls(&error.to_string()))
         }
-        Error::Rustls(error) => Fault::Never(format!("TLS: {error}")),
+        Error::Rustls(error) => Fault::Never(tls(&error.to_string())),
         Error::Tls(why) => Fault::Never(format!("TLS: {why}")),
         Error::InvalidProxyUrl => Fault::Never("the proxy that the environment names is no address".into()),
         Error::ConnectProxyFailed(why) => Fault::NotReached(format!("the proxy refuses: {why}")),
         error => Fault::Lost(error.to_string()),
     }
+}
+
+fn tls(why: &str) -> String {
+    // What speaks no TLS answers with something else.
+    let is_plain = why.contains("InvalidContentType") || why.contains("corrupt message");
+    format!("TLS: {why}{}", if is_plain { "; does it speak http, without s?" } else { "" })
 }

@@ -3,22 +3,18 @@
 use serde_json::{Map, Value, json};
 
 use super::super::{Error, Prompt, StageSettings, Usage};
-use super::Said;
 use super::abilities::{Abilities, Structured};
+use super::{Said, counted, empty};
 
 pub(super) fn body(settings: &StageSettings, prompt: &Prompt, abilities: &Abilities) -> Value {
-    let user = match abilities.structured {
-        Structured::JsonSchema => prompt.user.clone(),
-        _ => prompt.with_schema(),
-    };
     let mut body = Map::new();
     body.insert("model".into(), settings.model.clone().into());
     body.insert(
         "messages".into(),
-        json!([{"role": "system", "content": prompt.system}, {"role": "user", "content": user}]),
+        json!([{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.with_schema()}]),
     );
     let limit = if abilities.completion_tokens { "max_completion_tokens" } else { "max_tokens" };
-    body.insert(limit.into(), settings.max_output_tokens.into());
+    body.insert(limit.into(), abilities.limit(settings.max_output_tokens).into());
     if let Some(temperature) = settings.temperature.filter(|_| abilities.temperature) {
         body.insert("temperature".into(), temperature.into());
     }
@@ -70,7 +66,7 @@ pub(super) fn read(value: &Value) -> Result<Said, Error> {
     };
     let message = &choice["message"];
     if let Some(why) = message["refusal"].as_str().filter(|why| !why.trim().is_empty()) {
-        return Err(Error::Refused(format!("the model declines: {why}")));
+        return Err(Error::Declined(format!("the model declines: {why}")));
     }
     match choice["finish_reason"].as_str() {
         Some("length") => {
@@ -78,19 +74,20 @@ pub(super) fn read(value: &Value) -> Result<Said, Error> {
                 "it was cut off at its limit of tokens; raise `model.max_output_tokens`".into(),
             ));
         }
-        Some("content_filter") => return Err(Error::Refused("the server's filter withheld the reply".into())),
+        Some("content_filter") => return Err(Error::Declined("the server's filter withheld the reply".into())),
         _ => {}
     }
     let text = text(&message["content"]);
     if text.trim().is_empty() {
-        return Err(Error::BadReply("it is empty".into()));
+        let reasoned = ["reasoning_content", "reasoning"].iter().any(|name| message[*name].is_string());
+        return Err(empty(reasoned));
     }
-    let count = |name: &str| value.pointer(&format!("/usage/{name}")).and_then(Value::as_u64);
-    let usage = match (count("prompt_tokens"), count("completion_tokens")) {
-        (None, None) => None,
-        (input, output) => Some(Usage { input: input.unwrap_or(0), output: output.unwrap_or(0) }),
-    };
-    Ok(Said { text, model: value["model"].as_str().unwrap_or_default().to_owned(), usage })
+    Ok(Said { text, model: value["model"].as_str().unwrap_or_default().to_owned() })
+}
+
+/// What a call cost, where the server says so.
+pub(super) fn usage(value: &Value) -> Option<Usage> {
+    counted(value, &["prompt_tokens"], "completion_tokens")
 }
 
 /// A text, or a list of parts of which those with text count.

@@ -14,14 +14,12 @@ const LONGEST: Duration = Duration::from_secs(20);
 /// Longest pause that a server can ask for: a day is more than any deadline here.
 const MOST: Duration = Duration::from_secs(86_400);
 
-/// The pause after `tries` retries. What the server asked for holds, and a little more; else it grows, and half of it is
-/// left to chance, so that many who failed together do not come back together.
+/// The pause after `tries` retries. It grows, and half of it is left to chance, so that many who failed together do not
+/// come back together; what the server asked for, and a little more, is the least.
 pub(super) fn before(tries: u32, asked: Option<Duration>) -> Duration {
     let chance = f64::from(u32::try_from(RandomState::new().hash_one(0) >> 32).unwrap_or(0)) / f64::from(u32::MAX);
-    match asked {
-        Some(asked) => asked + Duration::from_millis(250).mul_f64(chance),
-        None => FIRST.saturating_mul(1 << tries.min(10)).min(LONGEST).mul_f64(0.5 + chance / 2.0),
-    }
+    let own = FIRST.saturating_mul(1 << tries.min(10)).min(LONGEST).mul_f64(0.5 + chance / 2.0);
+    asked.map_or(own, |asked| own.max(asked + Duration::from_millis(250).mul_f64(chance)))
 }
 
 /// `Retry-After`: seconds, or a date of HTTP.
@@ -60,6 +58,7 @@ mod tests {
         assert!(before(0, None) <= FIRST && before(0, None) >= FIRST / 2);
         assert!(before(3, None) >= FIRST * 4);
         assert!(before(60, None) <= LONGEST);
+        assert!(before(3, Some(Duration::ZERO)) >= FIRST * 4, "no server takes the pause away");
         assert!(before(0, Some(Duration::from_secs(9))) >= Duration::from_secs(9));
         let some: std::collections::BTreeSet<_> = (0..32).map(|_| before(2, None)).collect();
         assert!(some.len() > 1);

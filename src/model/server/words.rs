@@ -12,7 +12,15 @@ const MOST: usize = 300;
 /// The words of an answer: those of its error, the title of a page in HTML, else how it begins.
 pub(super) fn of(answer: &Answer, value: Option<&Value>) -> String {
     if let Some(value) = value {
-        let places = ["/error/message", "/error/error/message", "/message", "/detail", "/error", "/errors"];
+        let places = [
+            "/error/message",
+            "/choices/0/error/message",
+            "/error/error/message",
+            "/message",
+            "/detail",
+            "/error",
+            "/errors",
+        ];
         let found = places.iter().filter_map(|place| value.pointer(place)).find(|found| !found.is_null());
         return match found {
             Some(Value::String(text)) => text.clone(),
@@ -44,23 +52,61 @@ fn title(page: &str) -> Option<String> {
     Some(words.join(" ")).filter(|title| !title.is_empty())
 }
 
-/// Whether 429 means that the account is empty, which no pause mends.
-pub(super) fn is_out_of_quota(value: Option<&Value>) -> bool {
+/// Whether a refusal means that the account is empty, which no pause and no other form of asking mends.
+pub(super) fn is_out_of_credit(status: u16, value: Option<&Value>, words: &str) -> bool {
+    const SAYS: [&str; 4] = ["credit balance", "insufficient credit", "insufficient balance", "insufficient_quota"];
     let is = |place: &str| {
         value.and_then(|value| value.pointer(place)).and_then(Value::as_str) == Some("insufficient_quota")
     };
-    is("/error/code") || is("/error/type")
+    let words = words.to_ascii_lowercase();
+    status == 402 || is("/error/code") || is("/error/type") || SAYS.iter().any(|say| words.contains(say))
+}
+
+/// The status of an answer. Some routers answer 200 with an error inside, or in the place of a choice, whose status is a
+/// number or one of the words that servers use; 400 stands for all others.
+pub(super) fn status(answer: &Answer, value: Option<&Value>) -> u16 {
+    if !(200..300).contains(&answer.status) {
+        return answer.status;
+    }
+    let Some(value) = value else { return answer.status };
+    let found = ["/error", "/choices/0/error"].iter().filter_map(|place| value.pointer(place));
+    let Some(error) = found.into_iter().find(|error| !error.is_null()) else {
+        let failed = value.pointer("/choices/0/finish_reason").and_then(Value::as_str) == Some("error");
+        return if failed { 502 } else { answer.status };
+    };
+    match (&error["code"], error["type"].as_str()) {
+        (Value::Number(code), _) => {
+            let code = code.as_u64().and_then(|code| u16::try_from(code).ok());
+            code.filter(|code| (400..600).contains(code)).unwrap_or(400)
+        }
+        (Value::String(word), _) => by_word(word),
+        (_, Some(word)) => by_word(word),
+        _ => 400,
+    }
+}
+
+fn by_word(word: &str) -> u16 {
+    match word {
+        "rate_limit_exceeded" | "rate_limit_error" | "insufficient_quota" | "429" => 429,
+        "overloaded_error" | "server_error" | "api_error" | "internal_server_error" | "503" => 503,
+        _ => 400,
+    }
+}
+
+/// Without the key, whatever it looks like.
+pub(super) fn without(text: &str, key: Option<&str>) -> String {
+    match key {
+        Some(key) if !key.is_empty() => text.replace(key, "[REDACTED:key]"),
+        _ => text.to_owned(),
+    }
 }
 
 /// Without secrets (the key first, whatever it looks like), on one line, escaped, and cut last.
 pub fn clean(text: &str, key: Option<&str>) -> String {
-    let without_key = |text: String| match key {
-        Some(key) if !key.is_empty() => text.replace(key, "[REDACTED:key]"),
-        _ => text,
-    };
-    let text = Redactor::redact_once(&without_key(text.to_owned()), &[], &[]).unwrap_or_default();
+    let text = Redactor::redact_once(&without(text, key), &[], &[]).unwrap_or_default();
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     // Once more: escapes that parted the key are gone now.
-    let line = without_key(text.split_whitespace().collect::<Vec<_>>().join(" "));
+    let line = without(&line, key);
     let safe = shown(&line);
     match safe.char_indices().nth(MOST) {
         Some((at, _)) => format!("{} …", &safe[..at]),
