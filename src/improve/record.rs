@@ -10,6 +10,8 @@ use super::strategy::Strategy;
 use super::triage;
 use crate::git::{self, Oid};
 use crate::ledger::{self, Append, Event};
+use crate::model::covered;
+use crate::session::Redactor;
 use crate::wiki::Wiki;
 
 /// A run with this plan, of which nothing is done yet.
@@ -43,11 +45,14 @@ pub(super) fn begin(wiki: &Wiki, request: &Request, strategy: &Strategy, plan: P
     }
 }
 
-/// The settings that differ from the defaults; no secrets stand in settings.
+/// The settings that differ from the defaults, without the secrets that somebody may have written there.
 fn changed_settings(wiki: &Wiki) -> Value {
-    let (Ok(mut now), Ok(default)) =
-        (serde_json::to_value(&wiki.config.settings), serde_json::to_value(crate::config::Settings::default()))
-    else {
+    let settings = &wiki.config.settings;
+    let (Ok(mut now), Ok(default), Ok(redactor)) = (
+        serde_json::to_value(settings),
+        serde_json::to_value(crate::config::Settings::default()),
+        Redactor::new(&settings.redact.extra_patterns, &settings.redact.allow),
+    ) else {
         return Value::Null;
     };
     if let (Some(tables), Some(defaults)) = (now.as_object_mut(), default.as_object()) {
@@ -59,7 +64,7 @@ fn changed_settings(wiki: &Wiki) -> Value {
             true
         });
     }
-    now
+    covered("", now, |text| redactor.redact(text).into_owned())
 }
 
 /// Writes the run's record into the ledger, together with `events`. `since` is the ledger when the run began; `None`:
