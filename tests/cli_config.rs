@@ -115,3 +115,49 @@ fn trust_covers_the_text_that_was_seen_and_an_agent_cannot_give_it() {
     sandbox.fails(1, &["trust", "--json"]);
     sandbox.run(&["trust", "--forget"]);
 }
+
+#[test]
+fn what_no_model_could_be_called_with_is_not_set() {
+    let sandbox = Sandbox::new();
+    sandbox.run(&["init", "--no-hooks"]);
+    let before = sandbox.read(".git/config");
+    for (key, value) in [
+        ("model.provider", "opnai"),
+        ("model.judge.provider", "opnai"),
+        ("model.timeout_secs", "0"),
+        ("model.max_output_tokens", "0"),
+        ("model.base_url", "127.0.0.1:11434"),
+        ("model.base_url", "https://u:hunter2@host/v1"),
+        ("model.api_key_env", "sk-hunter2"),
+        ("model.replies", "relative"),
+        ("model.command", "program --api-key hunter2"),
+    ] {
+        let (_, errors) = sandbox.fails(78, &["config", "set", key, value]);
+        assert!(errors.contains(key) || errors.contains("model."), "{errors}");
+        assert!(!errors.contains("hunter2"), "{errors}");
+    }
+    assert_eq!(sandbox.read(".git/config"), before);
+    for (key, value) in
+        [("model.provider", "openai"), ("model.base_url", "http://127.0.0.1:11434/v1"), ("model.base_url", "")]
+    {
+        sandbox.run(&["config", "set", key, value]);
+    }
+}
+
+#[test]
+fn a_setting_can_be_taken_back_where_it_was_made() {
+    let sandbox = Sandbox::new();
+    sandbox.run(&["init", "--no-hooks"]);
+    sandbox.run(&["config", "set", "model.model", "all"]);
+    for place in ["--local", "--user", "--wiki"] {
+        sandbox.run(&["config", "set", place, "model.judge.model", "own"]);
+        let told = sandbox.json(&["config", "unset", place, "model.judge.model"]);
+        assert_eq!(told["changed"], true, "{place}");
+        assert_eq!(sandbox.json(&["config", "unset", place, "model.judge.model"])["changed"], false, "{place}");
+    }
+    let (_, errors) = sandbox.fails(1, &["config", "get", "model.judge.model"]);
+    assert!(errors.contains("not set"), "{errors}");
+    assert_eq!(sandbox.run(&["config", "get", "model.model"]).trim(), "all");
+    let (_, errors) = sandbox.fails(78, &["config", "unset", "model.modle"]);
+    assert!(errors.contains("did you mean"), "{errors}");
+}

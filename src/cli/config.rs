@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::{Cell, CliError, Context, Exit, Meaning, Result, Table, shown};
 use crate::config::{self, Config, Inputs, Origin, edit, keys};
 use crate::git::Repo;
+use crate::model;
 use crate::wiki::{OpenError, Wiki};
 
 /// Show the settings and where each comes from, or change one.
@@ -30,6 +31,7 @@ enum Action {
     List(List),
     Get(Get),
     Set(Set),
+    Unset(Unset),
 }
 
 /// List all settings; this is what `config` alone does.
@@ -60,6 +62,23 @@ struct Set {
     /// The value; lists are separated by commas
     value: String,
 
+    #[command(flatten)]
+    place: Place,
+}
+
+/// Take one setting back, so that what lies below counts again.
+#[derive(Debug, clap::Args)]
+struct Unset {
+    /// The setting, with dots: model.judge.model
+    key: String,
+
+    #[command(flatten)]
+    place: Place,
+}
+
+/// Which file is changed.
+#[derive(Debug, clap::Args)]
+struct Place {
     /// In this repository's git config, for you alone (the default)
     #[arg(long, group = "where")]
     local: bool,
@@ -71,6 +90,23 @@ struct Set {
     /// In .gitmemory.toml of the checked-out wiki branch, for everybody once you commit it
     #[arg(long, group = "where")]
     wiki: bool,
+}
+
+/// A key, and what it is to hold; `None`: nothing any more.
+#[derive(Clone, Copy)]
+struct Change<'a> {
+    key: &'a str,
+    value: Option<&'a str>,
+}
+
+impl Change<'_> {
+    /// The text of a file, changed so.
+    fn apply(self, file: &str, old: &str) -> std::result::Result<String, config::Error> {
+        match self.value {
+            Some(value) => edit::set(file, old, self.key, value),
+            None => edit::unset(file, old, self.key),
+        }
+    }
 }
 
 /// What `config --json` prints.
@@ -95,7 +131,7 @@ pub struct Setting {
     origin: String,
 }
 
-/// What `config set --json` prints.
+/// What `config set --json` and `config unset --json` print.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Changed {
@@ -114,7 +150,8 @@ pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
         None => list(ctx, args.origin),
         Some(Action::List(list_args)) => list(ctx, list_args.origin || args.origin),
         Some(Action::Get(get_args)) => get(ctx, &get_args.key, get_args.origin || args.origin),
-        Some(Action::Set(set_args)) => set(ctx, &set_args),
+        Some(Action::Set(args)) => change(ctx, &args.place, Change { key: &args.key, value: Some(&args.value) }),
+        Some(Action::Unset(args)) => change(ctx, &args.place, Change { key: &args.key, value: None }),
     }
 }
 
@@ -190,30 +227,36 @@ fn get(ctx: &Context, key: &str, origin: bool) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn set(ctx: &Context, args: &Set) -> Result<Exit> {
-    let done = if args.user {
+fn change(ctx: &Context, place: &Place, change: Change<'_>) -> Result<Exit> {
+    if let Some(value) = change.value.and_then(|value| edit::value(change.key, value)) {
+        model::amiss(change.key, &value)
+            .map_err(|error| CliError::new(Exit::Config, "config", error.to_string()).hint("nothing was written"))?;
+    }
+    let done = if place.user {
         let path = config::user_file().ok_or_else(|| {
             CliError::fatal("no_home", "your home folder cannot be told").hint("set HOME or XDG_CONFIG_HOME")
         })?;
-        set_in_file(&path, args)?
-    } else if args.wiki {
-        set_in_wiki(ctx, args)?
+        change_file(&path, change)?
+    } else if place.wiki {
+        change_wiki(ctx, change)?
     } else {
-        set_in_git(ctx, args)?
+        change_git(ctx, change)?
     };
-    let winner = overridden_by(ctx, args, &done);
+    let winner = change.value.and_then(|_| overridden_by(ctx, place, &done));
     if ctx.json {
         ctx.print_json("config-set", &Changed { overridden_by: winner, ..done })?;
         return Ok(Exit::Done);
     }
-    match done.changed {
-        true => ctx.note(format!("{} = {} in {}", args.key, args.value, done.file)),
-        false => ctx.note(format!("nothing to do: {} says so already", done.file)),
+    match (done.changed, change.value) {
+        (true, Some(value)) => ctx.note(format!("{} = {value} in {}", change.key, done.file)),
+        (true, None) => ctx.note(format!("{} is not set any more in {}", change.key, done.file)),
+        (false, Some(_)) => ctx.note(format!("nothing to do: {} says so already", done.file)),
+        (false, None) => ctx.note(format!("nothing to do: {} does not set it", done.file)),
     }
     if let Some(winner) = winner {
         ctx.warn(format!("{winner} says something else, and that counts"));
     }
-    if args.wiki && done.changed {
+    if place.wiki && done.changed {
         ctx.hint(format!("commit {} for it to count", config::FILE));
     }
     Ok(Exit::Done)
@@ -221,33 +264,33 @@ fn set(ctx: &Context, args: &Set) -> Result<Exit> {
 
 /// The place whose word counts for the key when it is not the one that was just written. A configuration that does
 /// not load (it may be in the middle of being mended) tells nothing.
-fn overridden_by(ctx: &Context, args: &Set, done: &Changed) -> Option<String> {
-    if args.wiki {
+fn overridden_by(ctx: &Context, place: &Place, done: &Changed) -> Option<String> {
+    if place.wiki {
         return None;
     }
-    let origin = load(ctx).ok()?.origin(&args.key).clone();
+    let origin = load(ctx).ok()?.origin(&done.key).clone();
     match &origin {
         Origin::Env(_) | Origin::Flag => Some(origin.to_string()),
-        Origin::Git(_) if !args.user => None,
+        Origin::Git(_) if !place.user => None,
         Origin::User(file) if *file == done.file => None,
         Origin::Default => None,
         _ => Some(origin.to_string()),
     }
 }
 
-fn set_in_file(path: &Path, args: &Set) -> Result<Changed> {
+fn change_file(path: &Path, change: Change<'_>) -> Result<Changed> {
     let name = path.display().to_string();
     let old = match std::fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
         Err(error) => return Err(CliError::fatal("cannot_read", format!("cannot read {name}: {error}"))),
     };
-    let new = edit::set(&name, &old, &args.key, &args.value)?;
+    let new = change.apply(&name, &old)?;
     if new != old {
         replace(path, &new)
             .map_err(|error| CliError::fatal("cannot_write", format!("cannot write {name}: {error}")))?;
     }
-    Ok(Changed { key: args.key.clone(), file: name, changed: new != old, overridden_by: None })
+    Ok(Changed { key: change.key.to_owned(), file: name, changed: new != old, overridden_by: None })
 }
 
 /// Writes beside the file and renames, so that a crash leaves the old file or the new one. A link is followed and
@@ -266,7 +309,7 @@ fn replace(path: &Path, text: &str) -> std::io::Result<()> {
     Ok(())
 }
 
-fn set_in_wiki(ctx: &Context, args: &Set) -> Result<Changed> {
+fn change_wiki(ctx: &Context, change: Change<'_>) -> Result<Changed> {
     let wiki = ctx.wiki()?;
     let place = wiki
         .repo
@@ -280,9 +323,9 @@ fn set_in_wiki(ctx: &Context, args: &Set) -> Result<Changed> {
             )
         })?;
     let path: PathBuf = place.path.join(config::FILE);
-    let done = set_in_file(&path, args)?;
+    let done = change_file(&path, change)?;
     // The whole file again, as everybody will read it: some keys do not count when they are committed.
-    let text = std::fs::read_to_string(&path)?;
+    let text = std::fs::read_to_string(&path).unwrap_or_default();
     let inputs = Inputs { committed: Some((config::FILE.into(), text)), ..Inputs::default() };
     for note in config::merge(&inputs)?.notes {
         ctx.warn(note);
@@ -290,17 +333,22 @@ fn set_in_wiki(ctx: &Context, args: &Set) -> Result<Changed> {
     Ok(done)
 }
 
-fn set_in_git(ctx: &Context, args: &Set) -> Result<Changed> {
+fn change_git(ctx: &Context, change: Change<'_>) -> Result<Changed> {
     // Says whether the key may hold the value before git's config is touched.
-    edit::set("git config", "", &args.key, &args.value)?;
+    change.apply("git config", "")?;
     let repo = wiki_repo(ctx)?;
-    let name = git_name(&args.key);
-    let changed = repo.config(&name).as_deref() != Some(args.value.as_str());
-    if changed {
-        repo.set_config(&name, &args.value)?;
+    let name = git_name(change.key);
+    let changed = match change.value {
+        Some(value) => repo.config(&name).as_deref() != Some(value),
+        None => repo.has_local_config(&name),
+    };
+    match change.value {
+        Some(value) if changed => repo.set_config(&name, value)?,
+        None if changed => repo.unset_config(&name)?,
+        _ => {}
     }
     let file = repo.common_dir().join("config").display().to_string();
-    Ok(Changed { key: args.key.clone(), file, changed, overridden_by: None })
+    Ok(Changed { key: change.key.to_owned(), file, changed, overridden_by: None })
 }
 
 /// The repository of the wiki, also when its settings do not load: `set` may be mending them.

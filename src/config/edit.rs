@@ -31,6 +31,36 @@ pub fn set(file: &str, old: &str, key: &str, value: &str) -> Result<String, Erro
     Ok(if old.contains("\r\n") { text.replace("\r\n", "\n").replace('\n', "\r\n") } else { text })
 }
 
+/// What `key` would hold, in its type; `None` where it is no key of its own, or may not hold that.
+pub fn value(key: &str, value: &str) -> Option<toml::Value> {
+    text::read(keys::find(key)?, &[value]).ok()
+}
+
+/// The file's text without `key`. `file` names the file in errors.
+///
+/// # Errors
+/// A text that is no TOML, an unknown key.
+pub fn unset(file: &str, old: &str, key: &str) -> Result<String, Error> {
+    let fail = |message: String| Error { origin: file.to_owned(), message };
+    let is_known = |key: &str| keys::find(key).is_some();
+    let is_in_map = key.rsplit_once('.').is_some_and(|(table, _)| is_known(table));
+    if !is_known(key) && !is_in_map {
+        return Err(fail(format!("unknown key `{key}`; {}", keys::hint(key))));
+    }
+    let mut document: DocumentMut =
+        old.parse().map_err(|fault: toml_edit::TomlError| fail(at(old, fault.span(), fault.message())))?;
+    let mut table: Option<&mut dyn TableLike> = Some(document.as_table_mut());
+    let (sections, name) = key.rsplit_once('.').unwrap_or(("", key));
+    for section in sections.split('.').filter(|section| !section.is_empty()) {
+        table = table.and_then(|table| table.get_mut(section)?.as_table_like_mut());
+    }
+    if table.and_then(|table| table.remove(name)).is_none() {
+        return Ok(old.to_owned());
+    }
+    let text = document.to_string();
+    Ok(if old.contains("\r\n") { text.replace("\r\n", "\n").replace('\n', "\r\n") } else { text })
+}
+
 /// The parts of the key, and the value in the key's type.
 fn typed(key: &str, value: &str) -> Result<(Vec<String>, Value), String> {
     let parts = key.split('.').map(str::to_owned).collect();
@@ -128,6 +158,16 @@ mod tests {
     fn line_ends_stay_those_of_the_file() {
         let old = "[wiki]\r\nroot = \"a\"\r\n";
         assert_eq!(set("f", old, "wiki.branch", "w").unwrap(), "[wiki]\r\nroot = \"a\"\r\nbranch = \"w\"\r\n");
+    }
+
+    #[test]
+    fn what_is_taken_back_leaves_the_rest_as_it_is() {
+        let old =
+            "# ours\n[model]\nmodel = \"m\" # mine\n\n[model.judge]\nmodel = \"j\"\n[wiki]\nfolders.gotcha = \"a\"\n";
+        assert_eq!(unset("f", old, "model.judge.model").unwrap(), old.replace("model = \"j\"\n", ""));
+        assert_eq!(unset("f", old, "wiki.folders.gotcha").unwrap(), old.replace("folders.gotcha = \"a\"\n", ""));
+        assert_eq!(unset("f", old, "model.pair.model").unwrap(), old);
+        assert!(unset("f", old, "model.modle").unwrap_err().to_string().contains("did you mean"));
     }
 
     #[test]

@@ -36,7 +36,7 @@ impl std::fmt::Display for Type {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Type::Bool => f.write_str("true or false"),
-            Type::Integer(0, i64::MAX) => f.write_str("a whole number, 0 or more"),
+            Type::Integer(least, i64::MAX) => write!(f, "a whole number, {least} or more"),
             Type::Integer(least, most) => write!(f, "a whole number from {least} to {most}"),
             Type::Number(Some(least), Some(most)) => write!(f, "a number from {least} to {most}"),
             Type::Number(..) => f.write_str("a number"),

@@ -423,29 +423,35 @@ pub struct Sync {
     pub claims: bool,
 }
 
+/// Who can answer.
+const PROVIDERS: [&str; 5] = ["builtin", "openai", "anthropic", "command", "replay"];
+
 /// `[model]`: who reviews, and for each stage what is different there.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Model {
     /// `builtin` (no model, no key), `openai`, `anthropic`, `command` or `replay`.
+    #[schemars(extend("enum" = PROVIDERS))]
     pub provider: String,
     /// The model's name as its server knows it.
     pub model: String,
     /// The server's address, up to and with its version (`http://127.0.0.1:8080/v1`); empty: the provider's own.
     pub base_url: String,
-    /// The environment variable that holds the key; empty: the provider's usual one.
+    /// The environment variable that holds the key; empty: the usual one for the provider's own address, none elsewhere.
     pub api_key_env: String,
-    /// For `command`: the program and its arguments. It reads the prompt and writes the reply.
+    /// For `command`: the program and its arguments, with spaces between them or as a list. It reads the prompt and writes the reply.
     pub command: Vec<String>,
     /// For `replay`: the folder with recorded replies, one file for each prompt. Any other provider records its replies
     /// there, where it is set.
     pub replies: String,
     /// Seconds for one answer, with all its retries.
+    #[schemars(range(min = 1))]
     pub timeout_secs: u64,
     /// How often a call is tried again after 429, 5xx or a lost connection.
     pub max_retries: u32,
     /// Most tokens of one reply.
+    #[schemars(range(min = 1))]
     pub max_output_tokens: u64,
     /// 0 to 2; absent: the provider's own. A judge is always asked at 0.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -505,6 +511,7 @@ impl Default for Model {
 pub struct ModelStage {
     /// As `model.provider`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("enum" = PROVIDERS))]
     pub provider: Option<String>,
     /// As `model.model`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -523,12 +530,14 @@ pub struct ModelStage {
     pub replies: Option<String>,
     /// As `model.timeout_secs`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
     pub timeout_secs: Option<u64>,
     /// As `model.max_retries`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_retries: Option<u32>,
     /// As `model.max_output_tokens`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
     pub max_output_tokens: Option<u64>,
     /// As `model.temperature`.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -115,9 +115,32 @@ fn items(key: &Key, text: &str) -> Vec<String> {
         Vec::new()
     } else if key.section() == "redact" {
         vec![text.to_owned()]
+    } else if key.name.ends_with(".command") && text.contains(char::is_whitespace) {
+        words(text)
     } else {
         text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(str::to_owned).collect()
     }
+}
+
+/// The words of a command, with spaces between them; what has spaces in it stands in quotes.
+fn words(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    for c in text.chars() {
+        match quote {
+            Some(open) if c == open => quote = None,
+            Some(_) => word.get_or_insert_default().push(c),
+            None if c == '"' || c == '\'' => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            None if c.is_whitespace() => words.extend(word.take()),
+            None => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
 }
 
 #[cfg(test)]
@@ -148,6 +171,17 @@ mod tests {
         assert_eq!(of("wiki.protected", &["[\"a\", 'b']"]), Ok(want.clone()));
         assert_eq!(of("wiki.protected", &["x", "", "a", "b"]), Ok(want), "an empty value starts again, as in git");
         assert_eq!(of("redact.extra_patterns", &["a{1,2}"]), Ok(Value::Array(vec!["a{1,2}".into()])));
+    }
+
+    #[test]
+    fn a_command_is_written_as_on_a_command_line() {
+        let of = |text: &str| of("model.command", &[text]).unwrap();
+        let list = |words: &[&str]| Value::Array(words.iter().map(|word| (*word).into()).collect());
+        assert_eq!(of("claude -p"), list(&["claude", "-p"]));
+        assert_eq!(of("claude,-p"), list(&["claude", "-p"]), "as other lists");
+        assert_eq!(of("'/my programs/m' --with a,b \"\""), list(&["/my programs/m", "--with", "a,b", ""]));
+        assert_eq!(of("[\"claude\", \"-p\"]"), list(&["claude", "-p"]));
+        assert_eq!(of("C:\\bin\\m.exe -x"), list(&["C:\\bin\\m.exe", "-x"]));
     }
 
     #[test]

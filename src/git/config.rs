@@ -66,6 +66,16 @@ impl Repo {
     pub fn set_config(&self, key: &str, value: &str) -> Result<()> {
         self.git().args(["config", "--local", "--replace-all", key, value]).run().map(drop)
     }
+
+    /// Takes all values of a key out of the repository's configuration.
+    pub fn unset_config(&self, key: &str) -> Result<()> {
+        self.git().args(["config", "--local", "--unset-all", key]).run().map(drop)
+    }
+
+    /// Whether the repository's own configuration has the key.
+    pub fn has_local_config(&self, key: &str) -> bool {
+        self.git().args(["config", "--local", "--get-all", key]).run().is_ok()
+    }
 }
 
 /// The names without repetitions (git compares them without case), in the order of their first appearance.
