@@ -5,8 +5,13 @@ use toml::Value;
 use super::{keys, trust};
 
 /// A key from which a committed file cannot widen what the tool may do, and the value that would widen it (`None`: any).
-const WIDENING: &[(&str, Option<&str>)] =
-    &[("approval.mode", Some("all")), ("approval.autonomy", Some("true")), ("redact.allow", None), ("sync", None)];
+const WIDENING: &[(&str, Option<&str>)] = &[
+    ("approval.mode", Some("all")),
+    ("approval.autonomy", Some("true")),
+    ("approval.gated.judge_at_any_temperature", Some("true")),
+    ("redact.allow", None),
+    ("sync", None),
+];
 
 /// What a call may cost, in `[model]`: a committed file may lower it. For a single stage it may not say it at all, as a
 /// narrower layer's word on `[model]` would not reach there.

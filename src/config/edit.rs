@@ -33,7 +33,7 @@ pub fn set(file: &str, old: &str, key: &str, value: &str) -> Result<String, Erro
 
 /// What `key` would hold, in its type; `None` where it is no key of its own, or may not hold that.
 pub fn value(key: &str, value: &str) -> Option<toml::Value> {
-    text::read(keys::find(key)?, &[value]).ok()
+    text::read(&keys::find(key)?, &[value]).ok()
 }
 
 /// The file's text without `key`. `file` names the file in errors.

@@ -149,6 +149,8 @@ pub struct Gated {
     pub min_confidence: f64,
     /// What the judge must have said; without a judge nothing is accepted by itself.
     pub judge: String,
+    /// Whether a judge counts whose model takes no temperature, and so cannot be asked at 0.
+    pub judge_at_any_temperature: bool,
 }
 
 impl Default for Gated {
@@ -159,6 +161,7 @@ impl Default for Gated {
             operations: ["create", "update"].map(String::from).into(),
             min_confidence: 0.75,
             judge: "pass".into(),
+            judge_at_any_temperature: false,
         }
     }
 }
@@ -424,6 +427,7 @@ pub struct Sync {
 }
 
 /// Who can answer.
+#[cfg(test)]
 const PROVIDERS: [&str; 5] = ["builtin", "openai", "anthropic", "command", "replay"];
 
 /// `[model]`: who reviews, and for each stage what is different there.
@@ -432,7 +436,7 @@ const PROVIDERS: [&str; 5] = ["builtin", "openai", "anthropic", "command", "repl
 #[serde(default, deny_unknown_fields)]
 pub struct Model {
     /// `builtin` (no model, no key), `openai`, `anthropic`, `command` or `replay`.
-    #[schemars(extend("enum" = PROVIDERS))]
+    #[cfg_attr(test, schemars(extend("enum" = PROVIDERS)))]
     pub provider: String,
     /// The model's name as its server knows it.
     pub model: String,
@@ -446,12 +450,12 @@ pub struct Model {
     /// there, where it is set.
     pub replies: String,
     /// Seconds for one answer, with all its retries.
-    #[schemars(range(min = 1))]
+    #[cfg_attr(test, schemars(range(min = 1)))]
     pub timeout_secs: u64,
     /// How often a call is tried again after 429, 5xx or a lost connection.
     pub max_retries: u32,
     /// Most tokens of one reply.
-    #[schemars(range(min = 1))]
+    #[cfg_attr(test, schemars(range(min = 1)))]
     pub max_output_tokens: u64,
     /// 0 to 2; absent: the provider's own. A judge is always asked at 0.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -511,7 +515,7 @@ impl Default for Model {
 pub struct ModelStage {
     /// As `model.provider`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("enum" = PROVIDERS))]
+    #[cfg_attr(test, schemars(extend("enum" = PROVIDERS)))]
     pub provider: Option<String>,
     /// As `model.model`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -530,14 +534,14 @@ pub struct ModelStage {
     pub replies: Option<String>,
     /// As `model.timeout_secs`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1))]
+    #[cfg_attr(test, schemars(range(min = 1)))]
     pub timeout_secs: Option<u64>,
     /// As `model.max_retries`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_retries: Option<u32>,
     /// As `model.max_output_tokens`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1))]
+    #[cfg_attr(test, schemars(range(min = 1)))]
     pub max_output_tokens: Option<u64>,
     /// As `model.temperature`.
     #[serde(skip_serializing_if = "Option::is_none")]

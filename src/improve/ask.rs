@@ -49,6 +49,7 @@ pub fn ask(bench: &Bench<'_>, stage: Stage, prompt: &Prompt, call: Call) -> Aske
             call.model = Some(reply.model).filter(|model| !model.is_empty());
             call.tokens = Some(reply.usage);
             call.ms = reply.ms;
+            call.without_temperature = reply.without_temperature;
             fault::point("improve.after-call");
             answered(bench, call, &question, reply.text)
         }
@@ -72,7 +73,8 @@ pub fn ask(bench: &Bench<'_>, stage: Stage, prompt: &Prompt, call: Call) -> Aske
 fn answered(bench: &Bench<'_>, mut call: Call, question: &str, text: String) -> Asked {
     let response = Response { sha256: sha256(&text), bytes: text.len() as u64 };
     let whole = keep(bench, &response, &text);
-    if let (Some(journal), true) = (bench.journal, whole) {
+    // What is left behind is its text alone, and would count for more than it is.
+    if let (Some(journal), true) = (bench.journal, whole && !call.without_temperature) {
         journal.kept(question, &response.sha256);
     }
     fault::point("improve.after-reply");

@@ -51,7 +51,11 @@ pub(super) fn work(
     run: &mut Run,
     worked: &mut Worked,
 ) -> Result<(), Error> {
-    if let Some(why) = worked.spent.clone().or_else(|| worked.out_of_use.get(&selected.lane).cloned()).or_else(|| worked.desktop.full(bench.wiki))
+    if let Some(why) = worked
+        .spent
+        .clone()
+        .or_else(|| worked.out_of_use.get(&selected.lane).cloned())
+        .or_else(|| worked.desktop.full(bench.wiki))
     {
         worked.events.push(ended(run, selected, "let_go", Some(&why)));
         return Ok(());

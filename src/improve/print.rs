@@ -98,7 +98,7 @@ pub fn prompt(wiki: &Wiki, request: &Request) -> Result<Option<Printed>, Error> 
     };
     if let Some(selected) = plan.selected.first().filter(|selected| selected.page.is_some()) {
         let Some((prompt, read)) = lanes::question(&bench, selected)? else { return Ok(None) };
-        let stage = Stage::ALL.into_iter().find(|stage| stage.as_str() == selected.lane).unwrap_or(Stage::Review);
+        let stage = Stage::ASKED.into_iter().find(|stage| stage.as_str() == selected.lane).unwrap_or(Stage::Review);
         let page = selected.page.clone();
         return Ok(Some(Printed { page, ..Printed::of(prompt, read, &models, stage) }));
     }

@@ -134,6 +134,9 @@ pub struct Call {
     /// Why there was no answer that could be used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// The server takes no temperature, and was asked without the one that was wanted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub without_temperature: bool,
     /// Nobody was asked in the end: the settings or the day's budget were in the way.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unmade: bool,

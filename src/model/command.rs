@@ -69,7 +69,7 @@ pub(super) fn ask(settings: &StageSettings, prompt: &Prompt, folder: &Path, budg
     let count = |text: &str| text.chars().count().div_ceil(4) as u64;
     let usage = Usage { input: count(&text), output: count(&reply) };
     reserved.settle(usage);
-    Ok(Reply { text: reply, usage, model: settings.model.clone(), ms: 0, structured: None })
+    Ok(Reply { text: reply, usage, model: settings.model.clone(), ..Reply::default() })
 }
 
 fn words(status: ExitStatus) -> String {

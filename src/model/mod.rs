@@ -91,6 +91,8 @@ pub struct Reply {
     pub ms: u64,
     /// How a server was made to answer in JSON; `None` where that is not asked for.
     pub structured: Option<Structured>,
+    /// The server takes no temperature, and was asked without the one of the settings.
+    pub without_temperature: bool,
 }
 
 /// The models of a wiki.

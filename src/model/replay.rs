@@ -22,6 +22,8 @@ struct Recorded {
     usage: Usage,
     #[serde(default)]
     model: Option<String>,
+    #[serde(default)]
+    without_temperature: bool,
 }
 
 /// The folder that the settings name.
@@ -72,15 +74,17 @@ pub(super) fn ask(settings: &StageSettings, prompt: &Prompt) -> Result<Reply, Er
     };
     let recorded: Recorded = serde_json::from_slice(&bytes)
         .map_err(|error| Error::BadReply(format!("{shown} is no recorded reply: {error}")))?;
-    let model = recorded.model.unwrap_or_else(|| settings.model.clone());
-    Ok(Reply { text: recorded.text, usage: recorded.usage, model, ms: 0, structured: None })
+    let model = recorded.model.clone().unwrap_or_else(|| settings.model.clone());
+    let Recorded { text, usage, without_temperature, .. } = recorded;
+    Ok(Reply { text, usage, model, without_temperature, ..Reply::default() })
 }
 
 /// Writes a reply down, without secrets, in place of an earlier one to the same prompt.
 pub(super) fn record(settings: &StageSettings, prompt: &Prompt, reply: &Reply) -> std::io::Result<()> {
     let path = file(settings, prompt).map_err(std::io::Error::other)?;
     let text = Redactor::redact_once(&reply.text, &[], &[]).unwrap_or_default();
-    let recorded = Recorded { text, usage: reply.usage, model: Some(reply.model.clone()) };
+    let model = Some(reply.model.clone());
+    let recorded = Recorded { text, usage: reply.usage, model, without_temperature: reply.without_temperature };
     let mut new = tempfile::NamedTempFile::new_in(path.parent().unwrap_or(&path))?;
     serde_json::to_writer_pretty(&mut new, &recorded)?;
     new.write_all(b"\n")?;

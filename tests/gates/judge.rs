@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::common::Sandbox;
+use super::stand_in::{StandIn, json_answer, says};
 use super::{configure, improve, landed, open, prints, read_by, script, the_one, wiki};
 
 const CRITERIA: [&str; 4] = ["durable", "actionable", "non_redundant", "grounded"];
@@ -47,6 +48,25 @@ fn what_meets_every_criterion_lands_under_the_bots_name() {
     assert!(run["calls"].as_array().is_some_and(|calls| calls.iter().any(|call| call["stage"] == "judge")), "{run}");
     assert_eq!(run["responses"].as_array().map(Vec::len), Some(1));
     sandbox.fsck();
+}
+
+#[test]
+fn a_judge_that_takes_no_temperature_counts_only_where_that_is_wanted() {
+    for (wanted, outcome) in [(false, "staged"), (true, "accepted")] {
+        let no = json_answer(400, &json!({"error": {"message": "this model does not support temperature"}}));
+        let server = StandIn::new(vec![no, json_answer(200, &says("openai", &scores([5, 5, 5, 5])))]);
+        let sandbox = wiki("");
+        let judge = format!("provider = \"openai\"\nmodel = \"m\"\nbase_url = \"{}\"", server.url());
+        configure(&sandbox, &format!("approval.gated.judge_at_any_temperature = {wanted}\n[model.judge]\n{judge}\n"));
+        let run = improve(&sandbox);
+        assert_eq!((&run["proposals"][0]["outcome"], landed(&sandbox)), (&outcome.into(), wanted), "{run}");
+        let calls = run["calls"].as_array().expect("calls");
+        let call = calls.iter().find(|call| call["stage"] == "judge").expect("the judge's");
+        assert_eq!(call["without_temperature"], true, "{call}");
+        let id = run["proposals"][0]["id"].as_str().expect("an id");
+        let gate = &sandbox.json(&["proposal", "show", id])["proposal"]["gates"]["judge"];
+        assert_eq!(gate["passed"], wanted, "{gate}");
+    }
 }
 
 #[test]

@@ -6,6 +6,10 @@ mod common;
 
 #[cfg(unix)]
 mod edited;
+#[path = "../model/stand_in.rs"]
+#[allow(dead_code)]
+mod stand_in;
+
 #[cfg(unix)]
 mod eval;
 #[cfg(unix)]

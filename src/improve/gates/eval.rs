@@ -157,7 +157,7 @@ fn run(bench: &Bench<'_>, input: String) -> Result<String, No> {
 
 /// Variables that open other doors: it scores a text that strangers wrote part of, and needs none of them.
 fn keys(bench: &Bench<'_>) -> Vec<String> {
-    let named = Stage::ALL.into_iter().map(|stage| bench.models.stage(stage).api_key_env.clone());
+    let named = Stage::ASKED.into_iter().map(|stage| bench.models.stage(stage).api_key_env.clone());
     // A name that cannot be one is no variable's.
     let named = named.filter(|name| !name.is_empty() && !name.contains(['=', '\0']));
     KEYS.iter().map(|name| (*name).to_owned()).chain(named).collect()

@@ -155,7 +155,11 @@ fn one(fields: &Fields, criterion: &'static str) -> Result<Score, String> {
 fn decide(bench: &Bench<'_>, subject: &Subject<'_>, scores: Vec<Score>, verdict: &mut Verdict) {
     #[allow(clippy::cast_precision_loss)] // sums of a few small numbers
     let mean = scores.iter().map(|score| score.score).sum::<i64>() as f64 / scores.len() as f64;
-    let passed = scores.iter().all(|score| score.score >= MET);
+    let met = scores.iter().all(|score| score.score >= MET);
+    // Measured elsewhere: what a judge says at another temperature than 0, it often takes back.
+    let is_by_chance = verdict.calls.last().is_some_and(|call| call.without_temperature)
+        && !bench.wiki.config.settings.approval.gated.judge_at_any_temperature;
+    let passed = met && !is_by_chance;
     let mut told = Map::new();
     for score in &scores {
         let reason = kept(bench, &score.reason, REASON);
@@ -166,6 +170,12 @@ fn decide(bench: &Bench<'_>, subject: &Subject<'_>, scores: Vec<Score>, verdict:
         None => call.provider.clone(),
     });
     verdict.say("judge", json!({ "passed": passed, "mean": mean, "by": by, "scores": told }));
+    if met && is_by_chance {
+        return verdict.defer(
+            "the judge's model takes no temperature, and cannot be asked at 0; with \
+             `approval.gated.judge_at_any_temperature` its yes counts",
+        );
+    }
     if passed {
         verdict.marks.judged = true;
         return;

@@ -189,7 +189,8 @@ impl<'c> Call<'c> {
         let (text, model) = (without(&said.text), without(&said.model));
         let counted = |text: &str| text.chars().count().div_ceil(4) as u64;
         let usage = usage.unwrap_or_else(|| Usage { input: self.prompt.tokens() as u64, output: counted(&text) });
-        Reply { text, usage, model, ms: 0, structured: Some(abilities.structured) }
+        let without_temperature = self.settings.temperature.is_some() && !abilities.temperature;
+        Reply { text, usage, model, structured: Some(abilities.structured), without_temperature, ..Reply::default() }
     }
 
     fn whose_key(&self) -> String {

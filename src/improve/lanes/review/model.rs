@@ -9,7 +9,7 @@ use crate::improve::context::{self, Subject};
 use crate::improve::plan::Selected;
 use crate::improve::prompts::Template;
 use crate::improve::run::{Call, RejectedCandidate};
-use crate::model::{Stage, values};
+use crate::model::Stage;
 use crate::proposal::context::Cited;
 use crate::proposal::message::one_line;
 use crate::proposal::validate::SUSPICIOUS;
