@@ -99,7 +99,6 @@ fn a_value_of_the_frontmatter_is_one_line_that_says_something() {
     }
     for (key, value, line) in [
         ("description", json!("two\n lines"), "description: two lines"),
-        ("title", json!("a\u{2028}b"), "title: a b"),
         ("title", json!("Python 3.11"), "title: Python 3.11"),
         ("tags", json!(["Build", "macOS"]), "tags: [build, macos]"),
     ] {

@@ -61,7 +61,11 @@ fn as_update(
         }
         (edits, "the page exists: the create became an update that adds what it lacks")
     };
-    if candidate.edits.is_empty() && !reached::is_whole(path, context) {
+    let unread = match candidate.edits.is_empty() {
+        true => !reached::is_whole(path, context),
+        false => reached::check(candidate, context).is_err(),
+    };
+    if unread {
         let what = format!("{path} exists and was not shown to the reviewer; send another lesson");
         return Err((ReasonCode::PatchTargetNotInContext, what));
     }
