@@ -4,13 +4,15 @@ use toml::Value;
 
 use super::{keys, trust};
 
-/// A key from which a committed file cannot widen what the tool may do, and the value that would widen it (`None`: any).
+/// A key (`*`: any part) from which a committed file cannot widen what the tool may do, and the value that would widen it
+/// (`None`: any). A strategy whose triage accepts is held by `approval.autonomy`, wherever it stands.
 const WIDENING: &[(&str, Option<&str>)] = &[
     ("approval.mode", Some("all")),
     ("approval.autonomy", Some("true")),
     ("approval.gated.judge_at_any_temperature", Some("true")),
     ("redact.allow", None),
     ("sync", None),
+    ("strategy.*.sync", Some("true")),
 ];
 
 /// What a call may cost, in `[model]`: a committed file may lower it. For a single stage it may not say it at all, as a
@@ -20,10 +22,16 @@ const LIMITS: &[&str] = &["timeout_secs", "max_retries", "max_output_tokens", "d
 /// Whether the key (with this value) would widen what the tool may do.
 pub(super) fn widens(dotted: &str, value: Option<&Value>) -> bool {
     let is_listed = WIDENING.iter().any(|(name, only)| {
-        let named = dotted == *name || dotted.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'));
-        named && only.is_none_or(|only| value.is_some_and(|value| value.to_string().trim_matches('"') == only))
+        is_within(dotted, name)
+            && only.is_none_or(|only| value.is_some_and(|value| value.to_string().trim_matches('"') == only))
     });
     is_listed || matches!(*dotted.split('.').collect::<Vec<_>>(), ["model", _, limit] if LIMITS.contains(&limit))
+}
+
+/// Whether a dotted key is this one, or below it.
+fn is_within(dotted: &str, key: &str) -> bool {
+    let mut parts = dotted.split('.');
+    key.split('.').all(|wanted| parts.next().is_some_and(|part| wanted == "*" || wanted == part))
 }
 
 /// Whether the value is a limit that is higher than the one `below`, or the built-in one. A day's budget of 0 is none.

@@ -2,7 +2,7 @@
 
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value};
 
-use super::keys::{self, Key, Type};
+use super::keys::{self, Type};
 use super::layers::at;
 use super::{Error, text};
 
@@ -69,7 +69,7 @@ fn typed(key: &str, value: &str) -> Result<(Vec<String>, Value), String> {
         return Ok((parts, plain(value)));
     }
     match key.rsplit_once('.').and_then(|(table, name)| Some((keys::find(table)?, name))) {
-        Some((Key { kind: Type::Map, .. }, name)) if !name.is_empty() => Ok((parts, Value::from(value))),
+        Some((table, name)) if table.kind == Type::Map && !name.is_empty() => Ok((parts, Value::from(value))),
         _ => Err(format!("unknown key `{key}`; {}", keys::hint(key))),
     }
 }

@@ -9,6 +9,8 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 use serde_json::Value as Json;
 
+use super::strategy;
+
 /// What a key may hold.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[cfg_attr(test, derive(serde::Serialize))]
@@ -72,8 +74,11 @@ impl Key {
         self.name.rsplit_once('.').map_or("", |(section, _)| section)
     }
 
-    /// The key in git's configuration: `memory.scheduler.intervalSecs`.
+    /// The key in git's configuration: `memory.scheduler.intervalSecs`. The name of a strategy stays as it is.
     pub fn git_name(&self) -> String {
+        if strategy::parts(&self.name).is_some() {
+            return format!("memory.{}", self.name);
+        }
         let mut out = String::from("memory.");
         let mut raise = false;
         for c in self.name.chars() {
@@ -101,9 +106,10 @@ const LINES: &str = concat!("\n", include_str!("keys.jsonl"));
 /// What stands before the name of a key.
 const BEFORE: &str = "\n{\"name\":\"";
 
-/// All keys, in the order of [`Settings`](super::Settings).
+/// All keys, in the order of [`Settings`](super::Settings). Those of strategies, whose names are anybody's, are
+/// [`strategy::keys`].
 pub fn all() -> &'static [Key] {
-    static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| LINES.lines().skip(1).map(key).collect());
+    static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| read(LINES));
     &KEYS
 }
 
@@ -114,9 +120,22 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 
 /// The key of this name.
 pub fn find(wanted: &str) -> Option<Key> {
+    if is_of_strategies(wanted) {
+        return strategy::find(wanted);
+    }
     let begin = format!("{BEFORE}{wanted}\"");
     // A name with quotes in it could be made of more than a name.
     LINES[LINES.find(&begin)?..].lines().nth(1).map(key).filter(|key| key.name == wanted)
+}
+
+/// Whether a dotted name is, or would be, one of a strategy's table.
+pub(super) fn is_of_strategies(name: &str) -> bool {
+    name.split('.').next() == Some(strategy::SECTION)
+}
+
+/// The keys of lines.
+pub(super) fn read(lines: &str) -> Vec<Key> {
+    lines.lines().filter(|line| !line.is_empty()).map(key).collect()
 }
 
 fn key(line: &str) -> Key {
@@ -128,6 +147,9 @@ const COMPARED: usize = 100;
 
 /// What to tell somebody who wrote a key that does not exist: the near key, else the keys of its section.
 pub fn hint(name: &str) -> String {
+    if is_of_strategies(name) {
+        return strategy::hint(name);
+    }
     let wanted: String = squeeze(name).chars().take(COMPARED).collect();
     let best = names()
         .map(|known| {
@@ -149,6 +171,7 @@ pub fn hint(name: &str) -> String {
     if inside.is_empty() {
         let mut sections: Vec<_> = names().map(section_of).collect();
         sections.dedup();
+        sections.push(strategy::SECTION);
         format!("the sections are {}", sections.join(", "))
     } else {
         format!("the keys of `{section}` are {}", inside.join(", "))
@@ -210,6 +233,21 @@ mod tests {
     }
 
     #[test]
+    fn every_key_of_a_strategy_has_text_and_default_and_bears_the_strategys_name() {
+        assert_eq!(strategy::keys().len(), 17);
+        for key in strategy::keys() {
+            assert!(!key.doc.is_empty() && key.default.is_some(), "{key:?}");
+        }
+        let key = find("strategy.my_own.triage.mode").unwrap();
+        assert_eq!(
+            (key.name.as_str(), key.git_name().as_str()),
+            ("strategy.my_own.triage.mode", "memory.strategy.my_own.triage.mode")
+        );
+        assert_eq!(key.kind, Type::Word(vec!["off".into(), "queue".into(), "accept".into()]));
+        assert!(find("strategy.my_own.triage").is_none() && find("strategy.my own.triage.mode").is_none());
+    }
+
+    #[test]
     fn names_in_git_and_in_the_environment() {
         let key = find("scheduler.interval_secs").unwrap();
         assert_eq!(key.git_name(), "memory.scheduler.intervalSecs");
@@ -221,6 +259,7 @@ mod tests {
         assert_eq!(hint("improve.min_confidense"), "did you mean `improve.min_confidence`?");
         assert_eq!(hint("schedule.interval_secs"), "did you mean `scheduler.interval_secs`?");
         assert_eq!(hint("improve.on_session_start_of_the_day").split(" are ").next(), Some("the keys of `improve`"));
-        assert!(hint("zzz.qqqqqqqq").starts_with("the sections are wiki, scope, approval"));
+        let sections = hint("zzz.qqqqqqqq");
+        assert!(sections.starts_with("the sections are wiki, scope, approval") && sections.ends_with(", strategy"));
     }
 }

@@ -1,12 +1,12 @@
 //! The layers: built-in < user file < `.gitmemory.toml` of the wiki branch < `git config memory.*` < `GIT_MEMORY_*` < flags.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use toml::{Table, Value};
 
 use super::keys::{self, Key, Type};
-use super::{FILE, Settings, committed, text, trust};
+use super::names::{env_key, git_key, is_link};
+use super::{Inputs, LEGACY, Settings, committed, strategy, text, trust};
 use crate::git::{Oid, Repo};
 
 /// Where a value comes from.
@@ -49,22 +49,9 @@ pub struct Error {
 }
 
 impl Error {
-    fn new(origin: &Origin, message: impl Into<String>) -> Error {
+    pub(super) fn new(origin: &Origin, message: impl Into<String>) -> Error {
         Error { origin: origin.to_string(), message: message.into() }
     }
-}
-
-/// The layers as they were found, before anything is made of them.
-#[derive(Debug, Clone, Default)]
-pub struct Inputs {
-    /// The user's file: its name and text.
-    pub user: Option<(String, String)>,
-    /// The committed file: its name and text.
-    pub committed: Option<(String, String)>,
-    /// `git config memory.*`: the key below `memory.`, the value, the file; in the order of git's layers.
-    pub git: Vec<(String, String, String)>,
-    /// The environment's variables whose names begin with `GIT_MEMORY_`.
-    pub env: Vec<(String, String)>,
 }
 
 /// The settings in force, and where each came from.
@@ -134,7 +121,33 @@ impl Config {
         let entry = |key: &Key| {
             Some(Entry { key: key.name.clone(), value: value(key)?, origin: self.origin(&key.name).clone() })
         };
-        keys::all().iter().filter_map(entry).collect()
+        let of_strategies = self.values.iter().filter(|(path, (value, _))| is_of_strategies(path) && !value.is_table());
+        let of_strategies = of_strategies.map(|(path, (value, origin))| Entry {
+            key: path.join("."),
+            value: serde_json::to_value(value).expect("settings are plain data"),
+            origin: origin.clone(),
+        });
+        keys::all().iter().filter_map(entry).chain(of_strategies).collect()
+    }
+
+    /// The names of the strategies that have a table here.
+    pub fn strategies(&self) -> Vec<&str> {
+        let paths = self.values.keys().filter(|path| is_of_strategies(path));
+        let mut names: Vec<&str> = paths.filter_map(|path| Some(path.get(1)?.as_str())).collect();
+        names.dedup();
+        names
+    }
+
+    /// The table `[strategy.<name>]`, all layers together; `None` where no layer has one. It was checked when it was
+    /// read, and is made only for those who ask.
+    pub fn strategy(&self, name: &str) -> Option<Table> {
+        let inside =
+            self.values.iter().filter(|(path, _)| is_of_strategies(path) && path.get(1).is_some_and(|n| n == name));
+        let mut table = None;
+        for (path, (value, _)) in inside {
+            put(table.get_or_insert_with(Table::new), &path[2..], value.clone());
+        }
+        table
     }
 
     /// What a flag says: it wins over every layer.
@@ -166,7 +179,7 @@ impl Config {
     /// Makes the settings of what the layers said.
     fn settle(&mut self) -> Result<(), Error> {
         let mut table = Table::new();
-        for (path, (value, _)) in &self.values {
+        for (path, (value, _)) in self.values.iter().filter(|(path, _)| !is_of_strategies(path)) {
             put(&mut table, path, value.clone());
         }
         // Every value was checked on its own, with its origin; what is left to fail is our own mistake.
@@ -199,60 +212,6 @@ pub fn merge(inputs: &Inputs) -> Result<Config, Error> {
     Ok(config)
 }
 
-impl Inputs {
-    /// Reads every layer from its place.
-    pub fn read(repo: &Repo, wiki: Option<Oid>) -> Result<Inputs, Error> {
-        let git = repo.memory_config().into_iter().map(|(key, value, file)| (key, value, file.display().to_string()));
-        Ok(Inputs { user: read_user()?, committed: read_committed(repo, wiki)?, git: git.collect(), env: read_env()? })
-    }
-}
-
-/// The user's file: `$XDG_CONFIG_HOME/git-memory/config.toml`, by default below `~/.config`.
-pub fn user_file() -> Option<PathBuf> {
-    let base = match std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from) {
-        // A relative value is to be ignored, says the XDG base directory specification.
-        Some(folder) if folder.is_absolute() => folder,
-        _ => std::env::home_dir()?.join(".config"),
-    };
-    Some(base.join("git-memory").join("config.toml"))
-}
-
-fn read_user() -> Result<Option<(String, String)>, Error> {
-    let Some(path) = user_file() else { return Ok(None) };
-    let name = path.display().to_string();
-    match std::fs::read_to_string(&path) {
-        Ok(text) => Ok(Some((name, text))),
-        Err(fault) if matches!(fault.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => {
-            Ok(None)
-        }
-        Err(fault) => Err(Error { origin: name, message: format!("cannot be read: {fault}") }),
-    }
-}
-
-fn read_committed(repo: &Repo, wiki: Option<Oid>) -> Result<Option<(String, String)>, Error> {
-    let Some(tip) = wiki else { return Ok(None) };
-    let origin = Origin::Committed(FILE.to_owned());
-    let bytes = repo.file(tip, FILE.into()).map_err(|fault| Error::new(&origin, fault.to_string()))?;
-    let Some(bytes) = bytes else { return Ok(None) };
-    let text = String::from_utf8(bytes).map_err(|_| Error::new(&origin, "the file is not UTF-8"))?;
-    Ok(Some((FILE.to_owned(), text)))
-}
-
-fn read_env() -> Result<Vec<(String, String)>, Error> {
-    let mut found = Vec::new();
-    for (name, value) in std::env::vars_os() {
-        let Some(name) = name.to_str().filter(|name| name.starts_with("GIT_MEMORY_")) else { continue };
-        match value.into_string() {
-            Ok(value) => found.push((name.to_owned(), value)),
-            // A control variable may hold any path; only a setting has to be text.
-            Err(_) if env_key(name).is_none() => {}
-            Err(_) => return Err(Error { origin: name.to_owned(), message: "the value is not UTF-8".into() }),
-        }
-    }
-    found.sort_unstable();
-    Ok(found)
-}
-
 /// One layer: what it says by the parts of the key.
 struct Layer {
     origin: Origin,
@@ -260,13 +219,14 @@ struct Layer {
     notes: Vec<String>,
 }
 
+fn is_of_strategies(path: &[String]) -> bool {
+    path.first().is_some_and(|section| section == strategy::SECTION)
+}
+
 /// Lists in which no layer can take away what another one keeps out.
 fn adds_up(path: &[String]) -> bool {
     matches!(path.join(".").as_str(), "redact.extra_patterns" | "capture.ignore_paths")
 }
-
-/// Sections of tools that came before, passed over with a note.
-const LEGACY: &[&str] = &["auto_improve"];
 
 impl Layer {
     fn new(origin: Origin) -> Layer {
@@ -289,6 +249,10 @@ impl Layer {
             match (keys::find(&dotted), value) {
                 _ if self.is_passed_over(&dotted) => {}
                 (Some(key), value) => self.set(&key, value)?,
+                // A strategy that says nothing is still one: all of it is as in `default`.
+                (None, Value::Table(inside)) if inside.is_empty() && path.len() == 2 && is_section(&dotted) => {
+                    self.values.insert(path.clone(), Value::Table(inside));
+                }
                 (None, Value::Table(inside)) if is_section(&dotted) || self.may_not(&dotted, None) => {
                     self.table(path, inside)?;
                 }
@@ -433,35 +397,6 @@ fn git_layers(found: &[(String, String, String)]) -> Result<Vec<Layer>, Error> {
     Ok(layers)
 }
 
-/// `memory.wiki` names the wiki's repository; it is read before there is a wiki whose settings could be loaded.
-fn is_link(key: &str) -> bool {
-    key.eq_ignore_ascii_case("wiki")
-}
-
-/// The setting that a key of git's configuration means: git folds case and knows no underscores. One that is no
-/// setting comes back as it was written.
-fn git_key(key: &str) -> String {
-    let squeezed = keys::squeeze(key);
-    let named = |squeezed: &str| keys::names().find(|name| keys::squeeze(name) == squeezed);
-    if let Some(found) = named(&squeezed) {
-        return found.to_owned();
-    }
-    if let Some((table, name)) = key.rsplit_once('.')
-        && let Some(found) = named(&keys::squeeze(table))
-    {
-        return format!("{found}.{name}");
-    }
-    // camelCase to snake_case, so that legacy sections are known and hints compare well.
-    let mut out = String::new();
-    for c in key.chars() {
-        if c.is_ascii_uppercase() {
-            out.push('_');
-        }
-        out.push(c.to_ascii_lowercase());
-    }
-    if out.starts_with("autoimprove") { out.replacen("autoimprove", "auto_improve", 1) } else { out }
-}
-
 fn env_layer(name: &str, value: &str) -> Result<Option<Layer>, Error> {
     let Some(key) = env_key(name) else { return Ok(None) };
     let mut layer = Layer::new(Origin::Env(name.to_owned()));
@@ -469,31 +404,11 @@ fn env_layer(name: &str, value: &str) -> Result<Option<Layer>, Error> {
     Ok(Some(layer))
 }
 
-/// The dotted key that a variable means; `None` for a variable that is no setting, such as `GIT_MEMORY_HOOK`. A name
-/// that begins with a section's is meant as a setting, so that a typing error is found.
-fn env_key(name: &str) -> Option<String> {
-    if let Some(key) = keys::all().iter().find(|key| key.env_name() == name) {
-        return Some(key.name.clone());
-    }
-    let maps = keys::all().iter().filter(|key| key.kind == Type::Map);
-    for key in maps {
-        if let Some(rest) = name.strip_prefix(&key.env_name()).and_then(|rest| rest.strip_prefix('_')) {
-            return Some(format!("{}.{}", key.name, rest.to_ascii_lowercase()));
-        }
-    }
-    let lower = name.strip_prefix("GIT_MEMORY_")?.to_ascii_lowercase();
-    let sections = keys::names().map(|name| name.split('.').next().unwrap_or_default());
-    let section = sections
-        .chain(LEGACY.iter().copied())
-        .find(|section| lower.strip_prefix(*section).is_some_and(|rest| rest.is_empty() || rest.starts_with('_')))?;
-    Some(match lower.strip_prefix(section).map(|rest| rest.trim_start_matches('_')) {
-        Some(rest) if !rest.is_empty() => format!("{section}.{rest}"),
-        _ => section.to_owned(),
-    })
-}
-
 /// Whether keys stand below this name.
 fn is_section(dotted: &str) -> bool {
+    if keys::is_of_strategies(dotted) {
+        return strategy::is_section(dotted);
+    }
     keys::names().any(|name| name.strip_prefix(dotted).is_some_and(|rest| rest.starts_with('.')))
 }
 

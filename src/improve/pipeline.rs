@@ -39,8 +39,8 @@ fn look(wiki: &Wiki, request: &Request, strategy: &Strategy, cache: Cache) -> Re
 
 fn strategy(wiki: &Wiki, request: &Request) -> Result<Strategy, Error> {
     match &request.strategy {
-        Some(name) => Ok(Strategy::load(name)?),
-        None => Strategy::load(&wiki.config.settings.improve.strategy)
+        Some(name) => Ok(strategy::load(name, &wiki.config)?),
+        None => strategy::load(&wiki.config.settings.improve.strategy, &wiki.config)
             .map_err(|error| Error::Settings(format!("improve.strategy: {error}"))),
     }
 }

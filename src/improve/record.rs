@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 use super::Error;
 use super::plan::{Plan, Request};
 use super::run::{Run, RunState, folder};
-use super::strategy::Strategy;
+use super::strategy::{DEFAULT, Strategy};
 use super::triage;
 use crate::git::{self, Oid};
 use crate::ledger::{self, Append, Event};
@@ -41,12 +41,13 @@ pub(super) fn begin(wiki: &Wiki, request: &Request, strategy: &Strategy, plan: P
         waiting: Vec::new(),
         error: None,
         unsent: None,
-        config: changed_settings(wiki),
+        config: changed_settings(wiki, &strategy.name),
     }
 }
 
-/// The settings that differ from the defaults, without the secrets that somebody may have written there.
-fn changed_settings(wiki: &Wiki) -> Value {
+/// The settings that differ from the defaults, with the tables that the strategy was made of, and without
+/// the secrets that somebody may have written there.
+fn changed_settings(wiki: &Wiki, strategy: &str) -> Value {
     let settings = &wiki.config.settings;
     let (Ok(mut now), Ok(default), Ok(redactor)) = (
         serde_json::to_value(settings),
@@ -63,6 +64,12 @@ fn changed_settings(wiki: &Wiki) -> Value {
             }
             true
         });
+    }
+    let tables = [DEFAULT, strategy].into_iter().filter_map(|name| Some((name, wiki.config.strategy(name)?)));
+    let tables: serde_json::Map<String, Value> =
+        tables.filter_map(|(name, table)| Some((name.to_owned(), serde_json::to_value(table).ok()?))).collect();
+    if let (false, Some(sections)) = (tables.is_empty(), now.as_object_mut()) {
+        sections.insert("strategy".into(), tables.into());
     }
     covered("", now, |text| redactor.redact(text).into_owned())
 }

@@ -98,6 +98,15 @@ pub struct Looked {
     pub attempts: u32,
 }
 
+/// A claim on a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+struct Lease {
+    /// When it was made.
+    from: Timestamp,
+    /// Until when it keeps others away.
+    until: Timestamp,
+}
+
 impl Looked {
     /// Whether a run is at it.
     pub fn is_claimed(&self, now: Timestamp) -> bool {
@@ -166,7 +175,7 @@ impl State {
     }
 
     /// Adds events, in any order, to those that were folded before. False when their place among those cannot be told
-    /// (two people decided at once, or another clone's events of a session are older than those known): then this
+    /// (two people decided at once, or another clone's events of a session or page are older than those known): then this
     /// state is of no use, and all events are to be folded from the start, which always works.
     #[must_use]
     pub fn add(&mut self, events: Vec<Event>) -> bool {
@@ -384,6 +393,27 @@ mod tests {
         assert_eq!(parked("failed", "2"), (false, false), "another text begins anew");
         assert_eq!(parked("done", "2"), (false, false));
         assert!(state.looked("notes/a.md", "distill").is_none());
+    }
+
+    #[test]
+    fn a_page_is_held_by_whoever_claimed_it_and_let_go_by_nobody_else() {
+        let at = |second| Timestamp::from_second(second).unwrap_or_default();
+        let event = |kind, run: &str, second| {
+            let mut event = Event::new(kind, "global", "auto_improve").with("page", "a.md").with("lane", "reflect");
+            event.at = at(second);
+            event.run(Some(run)).with("blob", "1").with("until", at(600).to_string())
+        };
+        let all = [
+            event(EventKind::Claimed, "slow clock", 5),
+            event(EventKind::Claimed, "fast clock", 50),
+            event(EventKind::Released, "fast clock", 60),
+        ];
+        let whole = folded(&all);
+        let held = |state: &State, run| state.looked("a.md", "reflect").is_some_and(|looked| looked.is_held_by(run));
+        assert!(held(&whole, "slow clock") && !held(&whole, "fast clock"));
+        // What another clone brings later, and happened before: all is folded anew.
+        let mut known = folded(&all[1..]);
+        assert!(!known.add(all[..1].to_vec()));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use serde_json::Value as Json;
 
 use super::{Key, LINES, Type};
+use crate::config::strategy::{self, DEFAULT_TEXT, Strategy};
 use crate::config::{Settings, made};
 
 #[test]
@@ -12,6 +13,16 @@ fn keys_are_made_from_the_settings() {
     let mut keys = Vec::new();
     collect(&schema, &schema, "", Some(&defaults), &mut keys);
     made::is("src/config/keys.jsonl", LINES.trim_start(), &keys);
+}
+
+#[test]
+fn keys_of_strategies_are_made_from_the_built_in_default() {
+    let schema: Json = schemars::schema_for!(Strategy).into();
+    let defaults: toml::Table = toml::from_str(DEFAULT_TEXT).expect("the built-in default is TOML");
+    let defaults = serde_json::to_value(defaults).expect("plain data");
+    let mut keys = Vec::new();
+    collect(&schema, &schema, strategy::PLACE.trim_end_matches('.'), Some(&defaults), &mut keys);
+    made::is("src/config/strategy.jsonl", strategy::LINES, &keys);
 }
 
 /// Walks the schema of a table and adds its keys.

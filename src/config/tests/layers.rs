@@ -1,5 +1,5 @@
 use super::*;
-use crate::config::{Mode, Style};
+use crate::config::{FILE, Mode, Style};
 
 fn committed(text: &str) -> Result<Config, Error> {
     merge(&Inputs { committed: Some((FILE.into(), text.into())), ..Inputs::default() })
@@ -230,4 +230,72 @@ fn entries_list_every_key_with_value_and_origin() {
     let root = entries.iter().find(|entry| entry.key == "wiki.root").unwrap();
     assert_eq!((root.value.as_str(), &root.origin), (Some("docs"), &Origin::Committed(FILE.into())));
     assert!(entries.iter().any(|entry| entry.key == "scope"));
+}
+
+#[test]
+fn tables_of_strategies_are_checked_and_laid_over_each_other_key_by_key() {
+    let inputs = Inputs {
+        user: Some(("u.toml".into(), "[strategy.mine]\nreview.limit = 1\ntriage.cap = 1\n[strategy.plain]\n".into())),
+        committed: Some((FILE.into(), "[strategy.mine]\ntriage = { cap = 2, mode = 'queue' }\n".into())),
+        git: vec![("strategy.my_Own.pair.Pool".into(), "9".into(), ".git/config".into())],
+        env: vec![("GIT_MEMORY_STRATEGY_REFLECT_DISTILL_TRIAGE_CAP".into(), "4".into())],
+    };
+    let config = merge(&inputs).unwrap();
+    assert_eq!(config.strategies(), ["mine", "my_Own", "plain", "reflect-distill"]);
+    let mine = "review = { limit = 1 }\ntriage = { cap = 2, mode = 'queue' }\n".parse::<Table>().unwrap();
+    assert_eq!(config.strategy("mine"), Some(mine));
+    assert_eq!(config.strategy("plain"), Some(Table::new()));
+    assert_eq!(config.strategy("default"), None);
+    assert_eq!(config.origin("strategy.mine.review.limit"), &Origin::User("u.toml".into()));
+    assert_eq!(config.origin("strategy.mine.triage.cap"), &Origin::Committed(FILE.into()));
+    let entries = config.entries();
+    let names: Vec<&str> = entries.iter().filter_map(|entry| entry.key.strip_prefix("strategy.")).collect();
+    let all =
+        ["mine.review.limit", "mine.triage.cap", "mine.triage.mode", "my_Own.pair.pool", "reflect-distill.triage.cap"];
+    assert_eq!(names, all);
+}
+
+#[test]
+fn what_is_wrong_in_a_strategys_table_is_told_with_its_place() {
+    for (text, told) in [
+        (
+            "[strategy.mine.reflect]\nlimt = 3\n",
+            "unknown key `strategy.mine.reflect.limt`; did you mean `strategy.mine.reflect.limit`?",
+        ),
+        (
+            "[strategy.mine.reflet]\nlimit = 3\n",
+            "unknown key `strategy.mine.reflet`; did you mean `strategy.mine.reflect.limit`?",
+        ),
+        (
+            "strategy.mine.reflect.limit = 'x'",
+            "`strategy.mine.reflect.limit` is `x`, but must be a whole number from 0 to 1000000",
+        ),
+        (
+            "strategy.mine.triage.mode = 'all'",
+            "`strategy.mine.triage.mode` is `all`, but must be one of `off`, `queue`, `accept`",
+        ),
+        ("strategy.mine = true", "`strategy.mine` must be a table: `[strategy.mine]`"),
+        ("strategy.mine.reflect = true", "`strategy.mine.reflect` must be a table: `[strategy.mine.reflect]`"),
+    ] {
+        assert_eq!(user(text).unwrap_err().to_string(), format!("/home/u/config.toml: {told}"));
+    }
+    for name in ["'my own'", "''"] {
+        let fault = user(&format!("[strategy.{name}.review]\nlimit = 1\n")).unwrap_err().message;
+        assert!(fault.contains("a name of letters, digits, `-` and `_`"), "{fault}");
+    }
+    let fault = env(&[("GIT_MEMORY_STRATEGY_MINE_REFLECT_LIMT", "1")]).unwrap_err();
+    assert!(fault.message.contains("did you mean `strategy.mine.reflect.limit`?"), "{fault}");
+    assert!(git(&[("strategy.mine.reflect.limit", "-1")]).is_err());
+}
+
+#[test]
+fn a_committed_strategy_pushes_nothing_that_was_not_pushed() {
+    let text = "[strategy.quick.sync]\npush = true\ncommit = false\n[strategy.quick.triage]\nmode = 'accept'\n";
+    let config = committed(text).unwrap();
+    let quick = "triage.mode = 'accept'\nsync.commit = false\n".parse::<Table>().unwrap();
+    assert_eq!(config.strategy("quick"), Some(quick));
+    assert!(config.notes.len() == 1 && config.notes[0].contains("`strategy.quick.sync.push`"), "{:?}", config.notes);
+    assert!(!config.settings.approval.autonomy, "which holds what triage would accept");
+    let own = user(text).unwrap().strategy("quick").unwrap();
+    assert_eq!(own["sync"]["push"], Value::Boolean(true));
 }
