@@ -4,6 +4,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod clones;
 mod distill;
 mod reflect;
 mod scene;
