@@ -161,3 +161,39 @@ fn a_setting_can_be_taken_back_where_it_was_made() {
     let (_, errors) = sandbox.fails(78, &["config", "unset", "model.modle"]);
     assert!(errors.contains("did you mean"), "{errors}");
 }
+
+#[test]
+fn keys_of_strategies_are_set_shown_and_checked_like_all_others() {
+    let sandbox = wiki();
+    sandbox.run(&["config", "set", "strategy.my_nightly.review.limit", "2"]);
+    assert_eq!(sandbox.git(&["config", "memory.strategy.my_nightly.review.limit"]), "2");
+    sandbox.run(&["config", "set", "--user", "strategy.reflect-distill.triage.mode", "queue"]);
+    let value = sandbox.json(&["config", "get", "strategy.reflect-distill.triage.mode"]);
+    assert!(value["value"] == "queue" && value["origin"].as_str().is_some_and(|file| file.ends_with("config.toml")));
+    let text = sandbox.run(&["config", "--origin"]);
+    let line = text.lines().find(|line| line.starts_with("strategy.my_nightly.review.limit")).expect("it is listed");
+    assert!(line.contains(" 2 ") && line.contains("(git config)"), "{line}");
+    let error = sandbox.json_error(78, &["config", "set", "strategy.my_nightly.review.limt", "2"]);
+    assert!(
+        error["message"].as_str().is_some_and(|text| text.contains("`strategy.my_nightly.review.limit`?")),
+        "{error}"
+    );
+    sandbox.json_error(78, &["config", "set", "strategy.my_nightly.triage.mode", "all"]);
+    assert_eq!(sandbox.json_error(1, &["config", "get", "strategy.my_nightly.pair.pool"])["code"], "unset");
+    assert_eq!(sandbox.json_error(1, &["config", "get", "strategy.my_nightly.pool"])["code"], "unknown_key");
+    let output =
+        sandbox.memory(&["config", "set", "--wiki", "strategy.quick.sync.push", "true"]).output().expect("starts");
+    assert!(
+        String::from_utf8_lossy(&output.stderr).contains("`strategy.quick.sync.push` is ignored there"),
+        "{output:?}"
+    );
+    // What is wrong in a committed one stops every command, as everywhere in that file.
+    sandbox
+        .write(".gitmemory.toml", format!("{}\n[strategy.quick.revew]\nlimit = 1\n", sandbox.read(".gitmemory.toml")));
+    sandbox.git(&["commit", "-qam", "A typing error"]);
+    let error = sandbox.json_error(78, &["status"]);
+    assert!(
+        error["message"].as_str().is_some_and(|text| text.contains("unknown key `strategy.quick.revew`")),
+        "{error}"
+    );
+}

@@ -350,6 +350,41 @@ fn a_strategy_of_ones_own_is_laid_over_the_built_in_one() {
     assert!(error["message"].as_str().unwrap_or_default().contains("did you mean `thorough`?"), "{error}");
 }
 
+#[test]
+fn a_table_of_the_settings_is_narrower_than_a_file_and_a_name_than_the_default() {
+    let sandbox = wiki();
+    let folder = sandbox.home().join(".config/git-memory/templates/strategies");
+    std::fs::create_dir_all(&folder).expect("the folder");
+    let file = |name: &str, text: &str| std::fs::write(folder.join(name), text).expect("written");
+    file("default.toml", "[review]\nlimit = 4\n[triage]\ncap = 4\n");
+    file("nightly.toml", "[proactive]\ndays = 4\nlimit = 4\n");
+    user_config(
+        &sandbox,
+        "[strategy.default]\nreview.limit = 5\ntriage.cap = 7\n[strategy.nightly]\nproactive.days = 5\n[strategy.mine]\n",
+    );
+    let table = "[strategy.mine.triage]\nmode = 'accept'\n[strategy.mine.sync]\npush = true\ncommit = false\n";
+    sandbox.write(".gitmemory.toml", format!("{}{table}", sandbox.read(".gitmemory.toml")));
+    sandbox.commit("A strategy for everybody");
+    let plan = |name: &str| sandbox.json(&["improve", "--dry-run", "--strategy", name])["plan"].clone();
+    let limit = |plan: &Value| plan["limits"]["strategy"].clone();
+    let default = plan("default");
+    assert_eq!((limit(&default), &default["triage"]["cap"]), (5.into(), &7.into()), "the table is over the file");
+    assert_eq!(limit(&plan("quick")), 5, "inherited");
+    assert_eq!(plan("catchup")["triage"]["cap"], 100, "what is built in under the name is over all of the default");
+    let nightly = plan("nightly");
+    assert_eq!((&nightly["proactive"]["days"], &nightly["proactive"]["limit"]), (&5.into(), &4.into()));
+    let mine = plan("mine");
+    assert_eq!((&mine["triage"]["effective"], &mine["triage"]["reason"]), (&"queue".into(), &"autonomy_gated".into()));
+    assert_eq!((&mine["sync"]["commit"], &mine["sync"]["push"]), (&false.into(), &true.into()), "as in the default");
+    sandbox.git(&["config", "memory.strategy.default.sync.push", "false"]);
+    assert_eq!(plan("mine")["sync"]["push"], false, "a committed table cannot bring it back");
+    // The record says what the run went by.
+    sandbox.run(&["capture", &session(&sandbox, 1)]);
+    let run = sandbox.json(&["improve", "--strategy", "mine"]);
+    assert_eq!(run["config"]["strategy"]["default"]["review"]["limit"], 5, "{run}");
+    assert_eq!(run["config"]["strategy"]["mine"]["triage"]["mode"], "accept", "{run}");
+}
+
 // ── autonomy and triage ──
 
 #[test]

@@ -1,6 +1,9 @@
-//! `git memory session-start`: the brief that an agent reads, and memory.md.
+//! `git memory session-start`: the brief that an agent reads, memory.md, and the run that is started behind it.
 
 mod common;
+
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
 
 use common::Sandbox;
 use serde_json::Value;
@@ -210,4 +213,187 @@ fn memory_md_stands_in_the_work_tree_only_where_it_was_wanted() {
         sandbox.git(&["config", "memory.memoryMd.path", "link/memory.md"]);
         refused("symbolic link");
     }
+}
+
+// ── the run in the background ──
+
+/// A wiki that was begun before the session of the fixture, with its clock a month after it.
+fn begun() -> Sandbox {
+    let mut sandbox = Sandbox::new();
+    sandbox.now = Some("2025-01-01T00:00:00Z".into());
+    sandbox.run(&["init", "--no-hooks", "--root", "docs/memory"]);
+    sandbox.now = Some("2026-04-01T00:00:00Z".into());
+    sandbox
+}
+
+/// Changes so many pages, and as many files that are none.
+fn change(sandbox: &Sandbox, first: usize, count: usize) {
+    for n in first..first + count {
+        sandbox.write(&format!("docs/memory/notes/n{n}.md"), format!("# Note {n}\n\nIt says {n}.\n"));
+        sandbox.write(&format!("src/{n}.md"), format!("{n}\n"));
+    }
+    sandbox.commit("Pages");
+}
+
+/// Captures the fixture's session, which is then one that no run has seen.
+fn capture(sandbox: &Sandbox) {
+    let fixture = format!("{}/fixtures/sessions/hand-pnpm-rule.jsonl", env!("CARGO_MANIFEST_DIR"));
+    sandbox.run(&["capture", &fixture]);
+}
+
+/// Starts what an agent's hook starts.
+fn hook(sandbox: &Sandbox) -> Child {
+    let mut command = sandbox.program(common::BIN);
+    command.args(["session-start", "--hook"]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().expect("it starts")
+}
+
+/// An agent's hook from start to end, which never fails; whether it started a run.
+fn starts_a_run(sandbox: &Sandbox) -> bool {
+    let noted = || std::fs::read_to_string(sandbox.path(".git/memory/last-run.json")).expect("the last run is noted");
+    let before = noted();
+    let output = hook(sandbox).wait_with_output().expect("it ends");
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("This project has"), "{output:?}");
+    noted() != before
+}
+
+/// Whether what an agent's hook queued is still there.
+fn is_at_work(sandbox: &Sandbox) -> bool {
+    let queue = std::fs::read_dir(sandbox.path(".git/memory/queue")).into_iter().flatten().flatten();
+    let mut texts = queue.filter_map(|entry| std::fs::read_to_string(entry.path()).ok());
+    texts.any(|text| text.contains("session-start"))
+}
+
+/// The runs on record, when the worker has nothing left to do.
+fn runs(sandbox: &Sandbox) -> Vec<Value> {
+    let end = Instant::now() + Duration::from_secs(60);
+    while is_at_work(sandbox) {
+        assert!(
+            Instant::now() < end,
+            "{}",
+            std::fs::read_to_string(sandbox.path(".git/memory/worker.log")).unwrap_or_default()
+        );
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let list = sandbox.json(&["run", "list"])["runs"].as_array().expect("runs").clone();
+    list.iter().map(|run| sandbox.json(&["run", "show", run["id"].as_str().expect("an id")])).collect()
+}
+
+#[test]
+fn ten_pages_or_sessions_that_changed_since_the_last_run_start_one_and_nine_do_not() {
+    let mut sandbox = begun();
+    capture(&sandbox);
+    change(&sandbox, 0, 8);
+    assert!(!starts_a_run(&sandbox), "nine");
+    assert!(runs(&sandbox).is_empty());
+    change(&sandbox, 8, 1);
+    assert!(starts_a_run(&sandbox), "ten");
+    let first = runs(&sandbox);
+    assert_eq!(first.len(), 1, "{first:?}");
+    assert_eq!((&first[0]["trigger"], &first[0]["operator"]), (&"session-start".into(), &Value::Null));
+    assert_eq!(first[0]["outcomes"][0]["lane"], "review", "{first:?}");
+    assert!(!starts_a_run(&sandbox), "counted since that run");
+    sandbox.now = Some("2026-04-02T00:00:00Z".into());
+    change(&sandbox, 20, 9);
+    assert!(!starts_a_run(&sandbox), "nine since that run");
+    // A run by hand counts as the last one.
+    sandbox.run(&["improve"]);
+    change(&sandbox, 30, 9);
+    assert!(!starts_a_run(&sandbox), "nine since the run by hand");
+    change(&sandbox, 40, 1);
+    assert!(starts_a_run(&sandbox));
+    assert_eq!(runs(&sandbox).len(), 1, "it found nothing to do");
+    sandbox.fsck();
+}
+
+#[test]
+fn of_agents_that_start_at_once_one_starts_a_run() {
+    let sandbox = begun();
+    capture(&sandbox);
+    change(&sandbox, 0, 12);
+    let at_once: Vec<Child> = (0..4).map(|_| hook(&sandbox)).collect();
+    for child in at_once {
+        let output = child.wait_with_output().expect("it ends");
+        assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    }
+    assert_eq!(runs(&sandbox).len(), 1);
+    assert!(!starts_a_run(&sandbox));
+    assert_eq!(runs(&sandbox).len(), 1);
+}
+
+#[test]
+fn no_run_is_started_where_none_may_go_by_itself() {
+    let mut sandbox = begun();
+    change(&sandbox, 0, 12);
+    for (key, value) in [
+        ("memory.consolidate.minDirty", "0"),
+        ("memory.consolidate.minDirty", "13"),
+        ("memory.scheduler.enabled", "false"),
+        ("memory.scheduler.intervalSecs", "0"),
+    ] {
+        sandbox.git(&["config", key, value]);
+        assert!(!starts_a_run(&sandbox), "{key}");
+        sandbox.git(&["config", "--unset", key]);
+    }
+    sandbox.run(&["session-start"]);
+    sandbox.env.push(("GIT_MEMORY_HOOK".into(), "0".into()));
+    let output = hook(&sandbox).wait_with_output().expect("it ends");
+    assert!(output.status.success() && output.stdout.is_empty());
+    sandbox.env.pop();
+    assert!(!sandbox.path(".git/memory/session-start.lock").exists(), "neither by hand nor with hooks off");
+    assert!(starts_a_run(&sandbox));
+}
+
+#[test]
+fn sessions_that_are_too_young_or_from_before_the_wiki_do_not_count() {
+    let mut sandbox = Sandbox::new();
+    sandbox.run(&["init", "--no-hooks"]);
+    sandbox.git(&["config", "memory.consolidate.minDirty", "1"]);
+    // It ended at 09:09 on the third.
+    sandbox.now = Some("2026-03-03T09:12:00Z".into());
+    capture(&sandbox);
+    assert!(!starts_a_run(&sandbox), "too young");
+    sandbox.now = Some("2026-03-03T09:30:00Z".into());
+    assert!(starts_a_run(&sandbox), "old enough since then");
+    assert_eq!(runs(&sandbox).len(), 1);
+    let mut late = Sandbox::new();
+    late.now = Some("2026-04-01T00:00:00Z".into());
+    late.run(&["init", "--no-hooks"]);
+    late.git(&["config", "memory.consolidate.minDirty", "1"]);
+    late.now = Some("2026-04-02T00:00:00Z".into());
+    capture(&late);
+    assert!(!starts_a_run(&late), "it ended before the wiki began");
+}
+
+#[test]
+fn a_clone_counts_from_when_the_wiki_began() {
+    let mut sandbox = begun();
+    change(&sandbox, 0, 9);
+    std::fs::remove_file(sandbox.path(".git/memory/last-run.json")).expect("as in a clone");
+    let output = hook(&sandbox).wait_with_output().expect("it ends");
+    assert!(output.status.success());
+    assert!(!starts_a_run(&sandbox), "nine");
+    sandbox.now = Some("2026-04-01T01:00:00Z".into());
+    change(&sandbox, 9, 1);
+    assert!(starts_a_run(&sandbox), "ten");
+}
+
+#[test]
+fn the_agent_does_not_wait_for_the_run() {
+    let sandbox = begun();
+    let folder = sandbox.home().join(".config/git-memory");
+    std::fs::create_dir_all(&folder).expect("the folder");
+    let script = sandbox.root().join("slow.sh");
+    let reply = r#"{"summary":"nothing","proposals":[],"rejected_candidates":[]}"#;
+    std::fs::write(&script, format!("cat >/dev/null\nsleep 15\necho '{reply}'\n")).expect("the model");
+    let model = format!("[model]\nprovider = 'command'\ncommand = ['sh', '{}']\n", script.display());
+    std::fs::write(folder.join("config.toml"), model).expect("written");
+    capture(&sandbox);
+    change(&sandbox, 0, 9);
+    let begun = Instant::now();
+    assert!(starts_a_run(&sandbox), "and its output ended");
+    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+    assert!(is_at_work(&sandbox));
+    assert_eq!(runs(&sandbox).len(), 1);
 }

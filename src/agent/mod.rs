@@ -11,6 +11,7 @@ pub mod install;
 pub mod log;
 pub mod pre_commit;
 mod remembered;
+pub mod session_start;
 mod shim;
 pub mod transcript;
 pub mod worker;

@@ -4,6 +4,7 @@ use std::io::Write;
 
 use super::error::ErrorObject;
 use super::{Cell, CliError, Context, Exit, Meaning, Result, Table, shown, shown_lines};
+use crate::agent::session_start;
 use crate::feedback::spool;
 use crate::improve::plan::PlanError;
 use crate::improve::run::{RunState, plural};
@@ -46,7 +47,8 @@ pub struct Args {
     ///
     /// `schedule` (for cron, timers and CI) does nothing while the last tick is younger than scheduler.interval_secs;
     /// `post-commit` is what the hook's worker does, without waiting for an interval;
-    /// `session-start` completes what dead runs left and keeps memory.md, and reviews nothing.
+    /// `session-start` completes what dead runs left, keeps memory.md, and starts a run in the background when at least
+    /// consolidate.min_dirty pages or sessions changed since the last.
     #[arg(long, value_name = "TRIGGER", default_value = "manual")]
     trigger: SetOff,
     /// Look at this page, whatever was said of it, and at nothing else; may be given more than once
@@ -244,7 +246,8 @@ fn skip(ctx: &Context, reason: &'static str, words: &str) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// A session of an agent begins: what dead runs left is completed, and memory.md is kept.
+/// A session of an agent begins: what dead runs left is completed, memory.md is kept, and a run is started behind it
+/// when enough has changed since the last.
 fn session_start(ctx: &Context, wiki: &Wiki, dry_run: bool) -> Result<Exit> {
     if dry_run {
         return skip(ctx, "session_start", "session-start plans no review");
@@ -256,11 +259,15 @@ fn session_start(ctx: &Context, wiki: &Wiki, dry_run: bool) -> Result<Exit> {
         other => other?,
     };
     let scope = crate::search::scope_here(wiki, &ctx.dir, ctx.scope.as_deref(), false)?;
-    let brief = brief::brief(wiki, scope.as_deref(), brief::GLOBAL_LIMIT)?;
+    let (brief, status) = brief::brief_and_status(wiki, scope.as_deref(), brief::GLOBAL_LIMIT)?;
     for trouble in brief::keep(wiki, &brief).trouble {
         ctx.warn(trouble);
     }
-    skip(ctx, "session_start", &format!("{} completed; memory.md is kept", plural(recovered, "dead run")))
+    let program = std::env::current_exe()?;
+    let started = session_start::start_if_due(wiki, &status, &program)
+        .map_err(|error| CliError::fatal("not_started", error.to_string()))?;
+    let more = if started { "; a run goes on in the background" } else { "" };
+    skip(ctx, "session_start", &format!("{} completed; memory.md is kept{more}", plural(recovered, "dead run")))
 }
 
 /// What is printed when nothing is done.
@@ -363,7 +370,7 @@ fn told(ctx: &Context, run: &Run) -> Result<()> {
     let mut out = ctx.out();
     if run.outcomes.is_empty() && run.skipped.is_empty() && run.proposals.is_empty() {
         writeln!(out, "{}", nothing(run))?;
-        return out.finish();
+            return out.finish();
     }
     writeln!(out, "{}", run.summary())?;
     let mut table = Table::new();
@@ -427,14 +434,18 @@ fn nothing(run: &Run) -> String {
 
 /// What the worker does with what the hooks queued: the capture's and the commits' sessions, under the rules that
 /// keep a machine from reviewing too much by itself.
-pub(super) fn worker_pass(wiki: &Wiki, _queued: &[queue::Queued]) -> Result<(), String> {
+pub(super) fn worker_pass(wiki: &Wiki, queued: &[queue::Queued]) -> Result<(), String> {
     // What cannot be carried over waits on, and is told of by `status`.
     let _ = spool::flush(&wiki.repo);
     let scheduler = &wiki.config.settings.scheduler;
     if !scheduler.enabled || scheduler.interval_secs == 0 {
         return Ok(());
     }
-    let request = Request { trigger: Trigger::PostCommit, ..Request::default() };
+    // What a capture queued waits for whoever comes; a commit counts for more than a session that begins.
+    let of_a_session = queued.iter().any(|queued| queued.event == session_start::EVENT);
+    let of_a_commit = queued.iter().any(|queued| queued.oid.is_some());
+    let trigger = if of_a_session && !of_a_commit { Trigger::SessionStart } else { Trigger::PostCommit };
+    let request = Request { trigger, ..Request::default() };
     let run = improve::run_locked(&mut wiki.clone(), &request).map_err(|error| error.to_string())?;
     materialize::refresh(wiki)?;
     match run.state {

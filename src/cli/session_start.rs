@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::{Context, Exit, Result};
-use crate::agent::{hook, log};
+use crate::agent::{hook, log, session_start};
 use crate::git::{self, Repo};
 use crate::improve;
 use crate::report::brief::{self, Brief};
+use crate::report::status::Status;
 use crate::search;
 use crate::wiki::scope::GLOBAL;
 use crate::wiki::{OpenError, Wiki};
@@ -20,7 +21,8 @@ use crate::wiki::{OpenError, Wiki};
 /// ignored or committed, in the work tree.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Answer an agent's hook, whose input is read on standard input; never fails, says nothing where no wiki is
+    /// Answer an agent's hook, whose input is read on standard input; never fails, says nothing where no wiki is.
+    /// Completes what dead runs left, and starts a run in the background when enough has changed since the last
     #[arg(long)]
     hook: bool,
 
@@ -65,13 +67,13 @@ pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
 }
 
 /// The brief of the folder's project; of no project where it belongs to none. Keeps memory.md.
-fn told_of(wiki: &Wiki, folder: &Path, global_limit: usize) -> git::Result<Brief> {
+fn told_of(wiki: &Wiki, folder: &Path, global_limit: usize) -> git::Result<(Brief, Status)> {
     let scope = search::scope_here(wiki, folder, None, false).unwrap_or_else(|_| Some(GLOBAL.to_owned()));
-    let brief = brief::brief(wiki, scope.as_deref(), global_limit)?;
+    let (brief, status) = brief::brief_and_status(wiki, scope.as_deref(), global_limit)?;
     for trouble in brief::keep(wiki, &brief).trouble {
         log::note(&wiki.repo.memory_dir(), &format!("session-start: {trouble}"));
     }
-    Ok(brief)
+    Ok((brief, status))
 }
 
 /// Answers an agent, in the form that it takes. What goes wrong stands in worker.log.
@@ -79,6 +81,8 @@ fn answer(ctx: &Context, global_limit: usize) {
     if hook::is_off() {
         return;
     }
+    // Before anything is opened: what is started below outlives the agent, and keeps nothing of it open.
+    hook::leave();
     let mut input = Vec::new();
     let _ = std::io::stdin().lock().take(LONGEST_INPUT).read_to_end(&mut input);
     let told: Told = serde_json::from_slice(&input).unwrap_or_default();
@@ -94,9 +98,10 @@ fn answer(ctx: &Context, global_limit: usize) {
         .as_ref()
         .map_err(Clone::clone)
         .and_then(|wiki| told_of(wiki, folder, global_limit).map_err(|error| error.to_string()));
+    let mut known = None;
     match brief {
         Err(error) => log::note(&memory, &format!("session-start: {error}")),
-        Ok(brief) => {
+        Ok((brief, status)) => {
             let words = brief.text();
             let text = match told.cursor_version {
                 Some(_) => serde_json::json!({ "additional_context": words }).to_string(),
@@ -104,11 +109,16 @@ fn answer(ctx: &Context, global_limit: usize) {
             };
             let mut out = ctx.out();
             let _ = writeln!(out, "{text}").and_then(|()| out.flush());
+            known = Some(status);
         }
     }
-    if let Ok(wiki) = wiki
-        && let Err(error) = improve::recover(&wiki)
-        && !matches!(error, improve::Error::Locked(_))
+    let Ok(wiki) = wiki else { return };
+    match improve::recover(&wiki) {
+        Ok(_) | Err(improve::Error::Locked(_)) => {}
+        Err(error) => log::note(&memory, &format!("session-start: {error}")),
+    }
+    if let (Some(status), Ok(program)) = (known, std::env::current_exe())
+        && let Err(error) = session_start::start_if_due(&wiki, &status, &program)
     {
         log::note(&memory, &format!("session-start: {error}"));
     }

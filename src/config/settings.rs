@@ -22,6 +22,8 @@ pub struct Settings {
     pub improve: Improve,
     /// When the worker reviews by itself.
     pub scheduler: Scheduler,
+    /// When there is enough to look at.
+    pub consolidate: Consolidate,
     /// What is captured and how long it is kept.
     pub capture: Capture,
     /// What counts as a secret beyond the built-in rules.
@@ -276,6 +278,22 @@ pub struct Scheduler {
 impl Default for Scheduler {
     fn default() -> Self {
         Scheduler { enabled: true, interval_secs: 3_600, max_sessions_per_tick: 1, min_session_age_secs: 600 }
+    }
+}
+
+/// `[consolidate]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct Consolidate {
+    /// Fewest pages or sessions, changed since the last run, for which the start of an agent's session starts one in the
+    /// background; 0: none is started.
+    pub min_dirty: usize,
+}
+
+impl Default for Consolidate {
+    fn default() -> Self {
+        Consolidate { min_dirty: 10 }
     }
 }
 

@@ -86,7 +86,7 @@ pub struct Proactive {
     /// Days without a search, read or judgement.
     #[cfg_attr(test, schemars(range(max = 1_000_000)))]
     pub days: u32,
-    /// At most so many are listed.
+    /// At most so many are listed; 0: all.
     #[cfg_attr(test, schemars(range(max = 1_000_000)))]
     pub limit: usize,
 }

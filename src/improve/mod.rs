@@ -22,6 +22,7 @@ pub mod report;
 pub mod run;
 pub mod select;
 mod sessions;
+pub mod since;
 pub mod strategy;
 mod strict;
 pub mod tick;

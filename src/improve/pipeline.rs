@@ -10,7 +10,7 @@ use super::lanes::Bench;
 use super::plan::{self, Plan, Request};
 use super::run::{Made, Run, RunState, Skip, Trigger};
 use super::strategy::Strategy;
-use super::{Error, approve, claim, kept, record, recover, report, sessions, tick, triage};
+use super::{Error, approve, claim, kept, record, recover, report, sessions, since, tick, triage};
 use crate::config::trust;
 use crate::feedback::{heard, spool};
 use crate::git::{Lock, Locked, Person, fault};
@@ -91,6 +91,10 @@ pub fn run_locked(wiki: &mut Wiki, request: &Request) -> Result<Run, Error> {
     tidy(wiki)?;
     if !request.trigger.is_asked() {
         sessions::begin_scopes(wiki)?;
+    }
+    if request.sessions.is_empty() && request.pages.is_empty() && request.scope.is_none() {
+        // Without it, the next session of an agent may start one run too many.
+        let _ = since::note(wiki);
     }
     // A plan writes no cache; what it will read is kept up to date here.
     heard::load(&wiki.repo, Cache::Use)?;

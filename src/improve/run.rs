@@ -25,7 +25,7 @@ pub enum Trigger {
     PostCommit,
     /// A clock: cron, a timer, a job of the forge.
     Schedule,
-    /// An agent's session begins: what dead runs left is completed, nothing is reviewed.
+    /// An agent's session began, and enough had changed since the last run.
     SessionStart,
 }
 

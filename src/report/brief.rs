@@ -1,6 +1,6 @@
 //! The brief with what waits for people.
 
-use super::status;
+use super::status::{self, Status};
 use crate::feedback::brief::{self, About, Waiting};
 use crate::git;
 use crate::improve::run::RunState;
@@ -14,14 +14,23 @@ pub use crate::feedback::brief::{Brief, GLOBAL_LIMIT, Kept, keep};
 /// # Errors
 /// When the repository cannot be read.
 pub fn brief(wiki: &Wiki, scope: Option<&str>, global_limit: usize) -> git::Result<Brief> {
+    Ok(brief_and_status(wiki, scope, global_limit)?.0)
+}
+
+/// As [`brief`], with the state that it was made from.
+///
+/// # Errors
+/// When the repository cannot be read.
+pub fn brief_and_status(wiki: &Wiki, scope: Option<&str>, global_limit: usize) -> git::Result<(Brief, Status)> {
     let status = status::status(wiki, scope)?;
-    let stands = status.standing;
+    let stands = &status.standing;
     let failed = |state| matches!(state, RunState::Failed | RunState::Abandoned);
     let waiting = Waiting {
         pending: stands.pending.count,
         oldest: stands.pending.oldest,
-        failed_runs: stands.runs.into_iter().filter(|run| failed(run.state)).map(|run| run.id).collect(),
-        parked: stands.sessions.parked,
+        failed_runs: stands.runs.iter().filter(|run| failed(run.state)).map(|run| run.id.clone()).collect(),
+        parked: stands.sessions.parked.clone(),
     };
-    brief::brief(wiki, About { scope, global_limit, waiting, health: status.trouble }, ledger::now())
+    let about = About { scope, global_limit, waiting, health: status.trouble.clone() };
+    Ok((brief::brief(wiki, about, ledger::now())?, status))
 }

@@ -6,12 +6,13 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::sessions::{self, Standing};
+use super::sessions::{self, Captured, Standing};
 use crate::feedback::spool;
 use crate::git::{self, Repo};
 use crate::improve::Run;
 use crate::improve::run::RunState;
-use crate::ledger::{self, Cache, cache, queue};
+use crate::improve::since::Unseen;
+use crate::ledger::{self, Cache, State, cache, queue};
 use crate::proposal::{View, view};
 use crate::session;
 use crate::wiki::{Kind, Wiki};
@@ -43,7 +44,13 @@ pub struct Status {
     pub spool: usize,
     /// What cannot be read, or needs somebody's look, in words.
     pub trouble: Vec<String>,
+    /// In every scope: the sessions that no run has looked at and one would look at by itself.
+    #[serde(skip)]
+    pub unseen: Vec<Unseen>,
 }
+
+/// What follows from the refs alone: for people, what is wrong with it, and what runs have not looked at.
+type Collected = (Stands, Vec<String>, Vec<Unseen>);
 
 /// What follows from the refs alone.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -126,7 +133,7 @@ const FILE: &str = "status.json";
 /// When the repository cannot be read, or a ref of ours is broken: no number is better than a wrong one.
 pub fn status(wiki: &Wiki, scope: Option<&str>) -> git::Result<Status> {
     let key = key(wiki, scope)?;
-    let (standing, mut trouble): (Stands, Vec<String>) = match cache::read(&wiki.repo, FILE, &key) {
+    let (standing, mut trouble, unseen): Collected = match cache::read(&wiki.repo, FILE, &key) {
         Some(known) => known,
         None => {
             let found = collect(wiki, scope)?;
@@ -171,6 +178,7 @@ pub fn status(wiki: &Wiki, scope: Option<&str>) -> git::Result<Status> {
         queued,
         spool: spool.events.len(),
         trouble,
+        unseen,
     })
 }
 
@@ -201,7 +209,7 @@ fn key(wiki: &Wiki, scope: Option<&str>) -> git::Result<String> {
     Ok(all.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-fn collect(wiki: &Wiki, scope: Option<&str>) -> git::Result<(Stands, Vec<String>)> {
+fn collect(wiki: &Wiki, scope: Option<&str>) -> git::Result<Collected> {
     let within = |name: &str| scope.is_none_or(|scope| scope == name);
     let view = View::load(wiki, Cache::Use)?;
     let mut trouble: Vec<String> =
@@ -222,6 +230,7 @@ fn collect(wiki: &Wiki, scope: Option<&str>) -> git::Result<(Stands, Vec<String>
     trouble.extend(astray(wiki, &view));
     let found = sessions::list(&wiki.repo)?;
     trouble.extend(found.faults.iter().map(|fault| format!("a session cannot be read: {fault}")));
+    let unseen = unseen(&found.all, &view.state);
     let mut sessions = Sessions::default();
     for captured in found.all.iter().filter(|captured| within(&captured.meta.scope)) {
         sessions.count += 1;
@@ -247,7 +256,16 @@ fn collect(wiki: &Wiki, scope: Option<&str>) -> git::Result<(Stands, Vec<String>
         }
     }
     let runs = runs(&wiki.repo, &mut trouble)?;
-    Ok((Stands { pages: count, pending, sessions, parked_pages, runs }, trouble))
+    Ok((Stands { pages: count, pending, sessions, parked_pages, runs }, trouble, unseen))
+}
+
+/// The sessions that no run has looked at, but for those that ended before the wiki began to review by itself.
+fn unseen(all: &[Captured], state: &State) -> Vec<Unseen> {
+    let unseen = all.iter().filter(|captured| captured.standing == Standing::Unseen).map(|captured| &captured.meta);
+    let unseen =
+        unseen.map(|meta| (meta, Unseen { captured: meta.captured, ended: meta.ended.unwrap_or(meta.captured) }));
+    let begun = |meta: &session::Meta, ended| state.watermarks.get(&meta.scope).is_some_and(|mark| ended > *mark);
+    unseen.filter(|(meta, unseen)| begun(meta, unseen.ended)).map(|(_, unseen)| unseen).collect()
 }
 
 /// Proposals whose branch, record or landing is not where it should be.

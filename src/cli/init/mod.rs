@@ -13,6 +13,7 @@ use serde::Serialize;
 use super::{Cell, CliError, Context, Exit, Meaning, Result, Table, ask, shown};
 use crate::config::{Config, FILE};
 use crate::git::{self, Git, Oid, Repo, Worktree};
+use crate::improve::since;
 use crate::ledger;
 use crate::wiki::Wiki;
 use crate::wiki::open::is_page;
@@ -348,7 +349,10 @@ fn watermark(repo: &Repo, report: &mut Report) -> Result<()> {
     let repo = Repo::open(&repo.workdir().unwrap_or_else(|| repo.common_dir()))?;
     let wiki = Wiki::of(repo, None)?;
     let names: Vec<&str> = wiki.scopes.all.iter().map(|scope| scope.name.as_str()).collect();
-    report.changed |= ledger::begin(&wiki.repo, &names)?;
+    if ledger::begin(&wiki.repo, &names)? {
+        report.changed = true;
+        since::begin(&wiki);
+    }
     Ok(())
 }
 
