@@ -347,6 +347,7 @@ fn plan(ctx: &Context, run: &Run) -> Result<()> {
             }
         }
     }
+    due(ctx, &mut out, run)?;
     let triage = &plan.triage;
     match &triage.reason {
         Some(why) => writeln!(out, "triage would accept and only queues: {}", why.replace('_', " "))?,
@@ -370,7 +371,8 @@ fn told(ctx: &Context, run: &Run) -> Result<()> {
     let mut out = ctx.out();
     if run.outcomes.is_empty() && run.skipped.is_empty() && run.proposals.is_empty() {
         writeln!(out, "{}", nothing(run))?;
-            return out.finish();
+        due(ctx, &mut out, run)?;
+        return out.finish();
     }
     writeln!(out, "{}", run.summary())?;
     let mut table = Table::new();
@@ -408,6 +410,7 @@ fn told(ctx: &Context, run: &Run) -> Result<()> {
             writeln!(out, "{} leaves {page} as it is: {}", ended.lane, shown(reason))?;
         }
     }
+    due(ctx, &mut out, run)?;
     out.finish()?;
     if run.count(&["accepted"]) > 0 {
         ctx.hint("`git memory revert <id>` takes back what was accepted by itself");
@@ -420,6 +423,17 @@ fn told(ctx: &Context, run: &Run) -> Result<()> {
     Ok(())
 }
 
+/// The pages that are due for somebody's look.
+fn due(ctx: &Context, out: &mut impl Write, run: &Run) -> Result<()> {
+    let proactive = &run.plan.proactive;
+    let Some(count) = proactive.due.filter(|count| *count > 0) else { return Ok(()) };
+    writeln!(out, "due for a look: {}; nothing is planned for them", plural(count, "page"))?;
+    for page in &proactive.pages {
+        writeln!(out, "  {}", ctx.paint(Meaning::Dim, shown(&report::due(page))))?;
+    }
+    Ok(())
+}
+
 /// Why nothing was looked at, as the gates say: of sessions only, as each page is left out of most lanes most of the
 /// time.
 fn nothing(run: &Run) -> String {
@@ -427,7 +441,7 @@ fn nothing(run: &Run) -> String {
     let why: Vec<String> =
         gates.map(|gate| format!("{} left out, {}", plural(gate.removed, "session"), gate.reason)).collect();
     if why.is_empty() {
-        return "nothing to review: no session that no run has looked at, and no page that is due".to_owned();
+        return "nothing to review: no session that no run has looked at".to_owned();
     }
     format!("nothing to review: {}", why.join("; "))
 }

@@ -8,6 +8,7 @@ use super::metrics::Judgement;
 use super::ranking::Recorded;
 use crate::feedback::{self, By, find, queries};
 use crate::git;
+use crate::ledger::Cache;
 use crate::wiki::Wiki;
 
 /// The searches of the last 90 days that have both orders and a verified outcome, oldest first, and what could not be
@@ -17,7 +18,7 @@ use crate::wiki::Wiki;
 /// When the ledger or the local list of queries cannot be read.
 pub fn recorded(wiki: &Wiki, scope: Option<&str>, now: Timestamp) -> git::Result<(Vec<Recorded>, Vec<String>)> {
     let mut judged: HashMap<String, Judgement> = HashMap::new();
-    for (episode, page, sign) in feedback::load(&wiki.repo)?.credits() {
+    for (episode, page, sign) in feedback::load(&wiki.repo, Cache::Use)?.credits() {
         let judgement = judged.entry(episode.to_owned()).or_default();
         match sign {
             1.. => drop(judgement.relevant.insert(page.to_owned(), 1)),

@@ -105,12 +105,12 @@ impl Folded {
     }
 }
 
-/// Reads and folds the ledger; what was folded before is kept under the ledger's commit.
+/// Reads and folds the ledger; what was folded before is kept under the ledger's commit, where the cache may be written.
 ///
 /// # Errors
 /// When the ledger cannot be read.
-pub fn load(repo: &Repo) -> git::Result<Folded> {
-    ledger::keep(repo, FILE, SHAPE, Cache::Use, Folded::add)
+pub fn load(repo: &Repo, cache: Cache) -> git::Result<Folded> {
+    ledger::keep(repo, FILE, SHAPE, cache, Folded::add)
 }
 
 #[cfg(test)]

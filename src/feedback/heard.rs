@@ -1,19 +1,19 @@
 //! What was said of each page, in the words of whoever said it, and when each page was used last: by this it is chosen
 //! what to look at again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use ulid::Ulid;
 
-use super::{Episode, Mode, Outcome, Verdict};
+use super::{Episode, Mode, Outcome, Verdict, fold};
 use crate::git::{self, Repo};
 use crate::ledger::{self, Cache, Event, EventKind};
 
 /// The shape of the cache; another number is passed over and rebuilt.
-const SHAPE: u32 = 1;
+const SHAPE: u32 = 2;
 
 const FILE: &str = "heard.json";
 
@@ -84,7 +84,12 @@ pub struct Heard {
     said: BTreeMap<String, BTreeMap<Ulid, Signal>>,
     /// When a page was last shown in an answer, named in an outcome, or judged.
     used: BTreeMap<String, Timestamp>,
+    /// The days (since 1970, UTC) on which it was, the newest ones.
+    days: BTreeMap<String, BTreeSet<i64>>,
 }
+
+/// Most days of use that are remembered of a page.
+const MOST_DAYS: usize = 64;
 
 impl Heard {
     /// Adds events; any that were added before change nothing.
@@ -115,6 +120,13 @@ impl Heard {
             Some(last) => *last = (*last).max(at),
             None => drop(self.used.insert(page.to_owned(), at)),
         }
+        // By day, as feedback is: a loop that asks a hundred times is one use. The newest of a union are the newest of
+        // the newest, so the order in which events come does not matter.
+        let days = self.days.entry(page.to_owned()).or_default();
+        days.insert(fold::day(at));
+        if days.len() > MOST_DAYS {
+            days.pop_first();
+        }
     }
 
     /// What was said of a page, oldest first.
@@ -122,6 +134,11 @@ impl Heard {
         let mut all: Vec<&Signal> = self.said.get(page).into_iter().flat_map(BTreeMap::values).collect();
         all.sort_unstable_by_key(|signal| (signal.at, signal.event));
         all
+    }
+
+    /// On how many days the page was searched, named in an outcome, or judged; after many the oldest are forgotten.
+    pub fn days_of_use(&self, page: &str) -> usize {
+        self.days.get(page).map_or(0, BTreeSet::len)
     }
 
     /// When the page was last searched, named in an outcome, or judged, if ever.
@@ -180,7 +197,10 @@ mod tests {
         let mut judged = feedback("c.md", "failed_to_apply");
         (episode.at, outcome.at, judged.at) = (at(1), at(2), at(3));
         let mut heard = Heard::default();
+        let more = [episode.clone()];
         heard.add(&[outcome, judged, episode]);
+        heard.add(&more);
+        assert_eq!(["a.md", "b.md", "c.md"].map(|page| heard.days_of_use(page)), [2, 0, 1], "each day once");
         let last = ["a.md", "b.md", "c.md"].map(|page| heard.last_use(page));
         assert_eq!(last, [Some(at(2)), None, Some(at(3))]);
     }

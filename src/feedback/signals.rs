@@ -8,6 +8,7 @@ use super::episode::ALL_SCOPES;
 use super::{By, Recorded, Served, fold, ranking, record};
 use crate::config::Priors;
 use crate::git;
+use crate::ledger::Cache;
 use crate::search::context::{self, Context, Task};
 use crate::search::{self, Answer, Ask, Pages, Signals};
 use crate::wiki::Wiki;
@@ -17,7 +18,7 @@ use crate::wiki::Wiki;
 /// # Errors
 /// When the ledger cannot be read.
 pub fn signals(wiki: &Wiki, scope: Option<&str>, now: Timestamp) -> git::Result<Signals> {
-    let folded = fold::load(&wiki.repo)?;
+    let folded = fold::load(&wiki.repo, Cache::Use)?;
     let (mode, _) = ranking::mode(wiki, now);
     let mut signals = Signals { mode, ..Signals::default() };
     signals.utility.extend(folded.utilities(now).map(|(page, utility)| (BString::from(page), utility.value)));

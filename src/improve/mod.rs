@@ -4,6 +4,7 @@ mod approve;
 pub mod ask;
 pub mod builtin;
 mod claim;
+mod consolidation;
 mod context;
 mod error;
 pub mod gates;

@@ -152,7 +152,7 @@ fn exchange(wiki: &Wiki, run: &mut Run) {
 
 /// Whether a run has nothing to do and nothing to say.
 fn is_idle(run: &Run) -> bool {
-    run.plan.selected.is_empty() && run.skipped.is_empty()
+    run.plan.selected.is_empty() && run.skipped.is_empty() && run.plan.proactive.pages.is_empty()
 }
 
 /// Who a run's proposals are written by.

@@ -5,16 +5,17 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::run::{Skip, Trigger};
+use super::select::due::{self, Due};
 use super::select::{self, PageLane};
-use super::sessions;
 use super::strategy::{Strategy, TriageMode};
 use super::triage;
+use super::{consolidation, sessions};
 use crate::git;
 use crate::ledger::State;
 use crate::model::{Models, Stage, StageSettings};
 use crate::search;
 use crate::session::Stored;
-use crate::wiki::{Kind, Wiki};
+use crate::wiki::Wiki;
 
 /// What a run was asked to do.
 #[derive(Debug, Clone, Default)]
@@ -59,7 +60,7 @@ pub struct Plan {
     pub skipped: Vec<Skip>,
     /// The lanes and who works in them.
     pub lanes: Vec<Lane>,
-    /// Pages that nothing has asked about for long.
+    /// Pages that are due for somebody's look although no feedback asks for one.
     #[serde(default)]
     pub proactive: Proactive,
     /// Several notes into one lesson.
@@ -119,7 +120,7 @@ pub struct Limits {
 pub struct Gate {
     /// `lane_off`, `seen`, `watermark`, `too_young`, `claimed`, `parked`, `limit`; for pages also `kind`,
     /// `not_retrieved`, `no_feedback`, `not_negative`, `fix_accepted`, `superseded`, `flagged_wrong`, `bare_positive`,
-    /// `protected`, `pending`, `rejected`.
+    /// `protected`, `pending`, `rejected`; for what is due also `new`, `in_use`.
     pub name: String,
     /// How many.
     pub removed: usize,
@@ -175,7 +176,7 @@ pub struct Lane {
     pub unavailable: Option<String>,
 }
 
-/// Pages that nothing has asked about for long.
+/// Pages that are due for somebody's look although no feedback asks for one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Proactive {
@@ -183,10 +184,13 @@ pub struct Proactive {
     pub enabled: bool,
     /// Days without a search, read or judgement.
     pub days: u32,
-    /// At most so many of a run.
+    /// At most so many are listed; 0: all.
     pub limit: usize,
     /// How many are due; null: not counted.
     pub due: Option<usize>,
+    /// The first of them, the most worth first. No change is planned for them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pages: Vec<Due>,
 }
 
 /// Several notes into one lesson.
@@ -197,7 +201,8 @@ pub struct Consolidation {
     pub pool: usize,
     /// The fewest that it runs over.
     pub least: usize,
-    /// How many changed since the last time; null: not counted.
+    /// How many were written or read since the lane last ran, or, where it never did, since the wiki began to review by
+    /// itself; null: not counted, as there are too few notes or the lane is off.
     pub delta: Option<usize>,
     /// How many chunks they would make.
     pub chunks: usize,
@@ -285,7 +290,8 @@ pub fn plan(
     // Where pages are named, nothing else is looked at.
     let captured = if request.pages.is_empty() { captured } else { &[] };
     let mut found = sessions::choose(wiki, state, captured, request, strategy, &models, now)?;
-    let pages = select::pages(wiki, state, request, &page_lanes(strategy), now)?;
+    let pages = select::pages(wiki, state, request, strategy, now)?;
+    let due = pages.due;
     found.gates.extend(pages.gates);
     found.selected.extend(pages.selected);
     Ok(Plan {
@@ -305,25 +311,17 @@ pub fn plan(
             enabled: strategy.proactive.enabled,
             days: strategy.proactive.days,
             limit: strategy.proactive.limit,
-            due: None,
+            due: due.as_ref().map(|due| due.count),
+            pages: due.map(|due| due.pages).unwrap_or_default(),
         },
-        consolidation: consolidation(wiki, request, strategy)?,
+        consolidation: consolidation::planned(wiki, state, request, strategy)?,
         triage: triage::planned(&settings.approval, strategy.triage),
         sync: sync(wiki, request, strategy),
     })
 }
 
 /// What a lane that this version does not have says of itself.
-const NOT_BUILT: &str = "not built";
-
-/// Notes that a chunk of promotion or consolidation holds.
-const CHUNK: usize = 25;
-
-/// The lanes that look at pages, as the strategy has them, each with its limit.
-fn page_lanes(strategy: &Strategy) -> Vec<(PageLane, Option<usize>)> {
-    let lanes = [(PageLane::Reflect, &strategy.reflect), (PageLane::Distill, &strategy.distill)];
-    lanes.into_iter().filter(|(_, lane)| lane.enabled).map(|(name, lane)| (name, lane.limit())).collect()
-}
+pub(super) const NOT_BUILT: &str = "not built";
 
 fn lanes(strategy: &Strategy, models: &Models, request: &Request, pages: Vec<Lane>) -> Vec<Lane> {
     let lane = |name: &str, enabled, stage: Option<Stage>, unavailable: Option<&str>| {
@@ -344,28 +342,10 @@ fn lanes(strategy: &Strategy, models: &Models, request: &Request, pages: Vec<Lan
         lane("promote", strategy.promote.enabled, Some(Stage::Consolidate), Some(NOT_BUILT)),
         lane("consolidate", strategy.promote.enabled, Some(Stage::Consolidate), Some(NOT_BUILT)),
         lane("pair", strategy.pair.enabled, Some(Stage::Pair), Some(NOT_BUILT)),
-        lane("proactive", strategy.proactive.enabled, None, Some(NOT_BUILT)),
+        // Fixed rules tell what is due; nobody is asked.
+        Lane { provider: "builtin".into(), ..lane(due::LANE, strategy.proactive.enabled, None, None) },
     ];
     std::iter::once(review).chain(pages).chain(rest).collect()
-}
-
-fn consolidation(wiki: &Wiki, request: &Request, strategy: &Strategy) -> git::Result<Consolidation> {
-    let is_note_in_scope = |path: &str| {
-        let scope = wiki.scopes.of_page(path);
-        let below = path.strip_prefix(scope.path.as_str()).unwrap_or(path).trim_start_matches('/');
-        request.scope.as_ref().is_none_or(|wanted| scope.name == *wanted)
-            && wiki.layout.kind_of(below) == Some(Kind::Note)
-    };
-    let pool = wiki.pages()?.iter().filter(|(path, _)| is_note_in_scope(&path.to_string())).count();
-    let least = strategy.promote.pool;
-    let reason = if !strategy.promote.enabled {
-        "the strategy leaves it out".to_owned()
-    } else if pool < least {
-        format!("{pool} notes are fewer than {least}")
-    } else {
-        NOT_BUILT.to_owned()
-    };
-    Ok(Consolidation { pool, least, delta: None, chunks: pool.div_ceil(CHUNK), would_run: false, reason })
 }
 
 fn sync(wiki: &Wiki, request: &Request, strategy: &Strategy) -> Sync {

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::plan::{Consolidation, Gate, Lane, Proactive, Selected, Sync, Triage};
 use super::run::{Call, Outcome, Read, Run, plural};
+use super::select::due::Due;
 use crate::proposal::message::one_line;
 
 /// One line: `review: 1 session, 2 proposals, 1 refused`.
@@ -35,6 +36,7 @@ pub(super) fn summary(run: &Run) -> String {
     add(run.skipped.len(), "skipped");
     add(run.ended(&["failed"]).count(), "failed");
     add(run.ended(&["unavailable", "let_go"]).count(), "left for later");
+    add(run.plan.proactive.due.unwrap_or(0), "due for a look");
     format!("{}: {}", lanes(run), parts.join(", "))
 }
 
@@ -65,6 +67,21 @@ pub fn outcome(outcome: &Outcome) -> String {
         Some(reason) => format!("{words}: {reason}"),
         None => words.to_owned(),
     }
+}
+
+/// A page that is due for somebody's look, in words.
+pub fn due(due: &Due) -> String {
+    let used = match due.last_use {
+        Some(last) => format!("used on {}, last on {last:.10}", plural(due.days_of_use, "day")),
+        None => "never used".to_owned(),
+    };
+    format!(
+        "{}: score {:.3}, {}; {used}, utility {:.2}",
+        due.page,
+        due.score,
+        due.reason.replace('_', " "),
+        due.utility
+    )
 }
 
 /// REPORT.md.
@@ -142,6 +159,7 @@ pub(super) fn report(run: &Run) -> String {
         "Not done by itself",
         run.downgrades.iter().map(|down| format!("* {}: {}", cell(&down.what), cell(&down.reason))).collect(),
     );
+    section("Due for a look", run.plan.proactive.pages.iter().map(|page| format!("* {}", cell(&due(page)))).collect());
     section("Calls", run.calls.iter().map(call).collect());
     section(
         "Replies",

@@ -10,7 +10,7 @@ use super::stage::{Draft, Staging, stage};
 use super::{Candidate, Evidence, Operation, ProposalId, source};
 use crate::feedback::{self, Feedback, Mode, Replacement, Verdict, automation, find};
 use crate::git::Repo;
-use crate::ledger::{self, Append, Event, EventKind};
+use crate::ledger::{self, Append, Cache, Event, EventKind};
 use crate::session::Redactor;
 use crate::wiki::{Edit, EditOp, Wiki};
 
@@ -88,7 +88,7 @@ pub fn give(wiki: &mut Wiki, feedback: Feedback, writer: &Writer, under_agent: O
     let now = ledger::now();
     let today = feedback::fold::day(now);
     let stands = |repo: &Repo| -> Result<(Option<f64>, bool)> {
-        let utility = feedback::load(repo)?.utility(&feedback.page, now);
+        let utility = feedback::load(repo, Cache::Use)?.utility(&feedback.page, now);
         let fell = utility.as_ref().is_some_and(|utility| utility.falls.contains(&today));
         Ok((utility.map(|utility| utility.value), fell))
     };

@@ -6,6 +6,7 @@ mod common;
 
 mod clones;
 mod distill;
+mod due;
 mod reflect;
 mod scene;
 mod select;

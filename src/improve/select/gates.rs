@@ -95,7 +95,7 @@ pub(super) fn look(
 }
 
 /// The kind that the page's folder gives it, without reading the page.
-fn by_folder(material: &Material<'_>, path: &str) -> Option<Kind> {
+pub(super) fn by_folder(material: &Material<'_>, path: &str) -> Option<Kind> {
     let wiki = material.wiki;
     let scope = &wiki.scopes.of_page(path).path;
     let inside = path.strip_prefix(scope.as_str()).unwrap_or(path).trim_start_matches('/');

@@ -26,7 +26,9 @@ pub(super) struct Material<'a> {
     /// The pages in scope, with their blobs.
     pub pages: Vec<(String, Oid)>,
     /// What was said of them.
-    heard: Heard,
+    pub heard: Heard,
+    /// The pages for which any proposal waits.
+    proposed: HashSet<String>,
     /// The pages for which a proposal of the lane waits.
     waits: HashSet<(PageLane, String)>,
     /// When the last proposal of the lane for the page was rejected on merit.
@@ -45,10 +47,6 @@ impl<'a> Material<'a> {
         let mut heard = heard::load(&wiki.repo, Cache::ReadOnly)?;
         // A live run has carried these over, a dry one must count them all the same.
         heard.add(&spool::waiting(&wiki.repo).events);
-        let then = match wiki.tip {
-            Some(tip) => wiki.repo.as_of(tip, now.as_second() - IDLE_DAYS * DAY)?,
-            None => None,
-        };
         let mut material = Material {
             wiki,
             state,
@@ -59,11 +57,13 @@ impl<'a> Material<'a> {
                 .filter(|(path, _)| within(path))
                 .collect(),
             heard,
+            proposed: HashSet::new(),
             waits: HashSet::new(),
             rejected: HashMap::new(),
             accepted: HashSet::new(),
-            old: then.map_or(Ok(Vec::new()), |then| wiki.pages_at(then))?.into_iter().collect(),
+            old: HashSet::new(),
         };
+        material.old = material.stood(now.as_second() - IDLE_DAYS * DAY)?;
         material.proposals()?;
         Ok(material)
     }
@@ -94,6 +94,8 @@ impl<'a> Material<'a> {
             let Some(lane) = PageLane::ALL.into_iter().find(|lane| lane.as_str() == sidecar.lane) else { continue };
             self.waits.extend(of_sidecar(lane, &sidecar).into_iter().map(|page| (lane, page)));
         }
+        let open = view.items.iter().filter(|item| item.status.is_open());
+        self.proposed = open.flat_map(|item| item.proposal.paths.iter().cloned()).collect();
         let landed = view.items.iter().filter(|item| item.status == Status::Accepted);
         self.accepted = landed.map(|item| item.id().to_owned()).collect();
         Ok(())
@@ -107,6 +109,17 @@ impl<'a> Material<'a> {
     /// Whether a proposal of the lane for this page waits.
     pub fn waits(&self, lane: PageLane, page: &str) -> bool {
         self.waits.contains(&(lane, page.to_owned()))
+    }
+
+    /// Whether any proposal for this page waits.
+    pub fn is_proposed_for(&self, page: &str) -> bool {
+        self.proposed.contains(page)
+    }
+
+    /// The pages as they stood at a time, in seconds since 1970; none where history does not reach back so far.
+    pub fn stood(&self, time: i64) -> git::Result<HashSet<(BString, Oid)>> {
+        let then = self.wiki.tip.map(|tip| self.wiki.repo.as_of(tip, time)).transpose()?.flatten();
+        Ok(then.map_or(Ok(Vec::new()), |then| self.wiki.pages_at(then))?.into_iter().collect())
     }
 
     /// Whether one was rejected on merit so lately that the lane keeps away.

@@ -2,6 +2,7 @@
 //!
 //! A run looks at a page again when it changed, or when something new was said; never just because time went by.
 
+pub mod due;
 mod gates;
 mod material;
 
@@ -10,9 +11,11 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use self::due::Watch;
 use self::gates::Out;
 use self::material::Material;
 use super::plan::{Gate, Lane, PlanError, Request, Selected};
+use super::strategy::Strategy;
 use crate::feedback::find;
 use crate::git::Oid;
 use crate::ledger::State;
@@ -73,9 +76,11 @@ pub struct Chosen {
     pub gates: Vec<Gate>,
     /// The lanes and who works in them.
     pub lanes: Vec<Lane>,
+    /// What is due although no feedback asks for it; `None`: nobody looked.
+    pub due: Option<Watch>,
 }
 
-/// Chooses the pages for the lanes that are `on`, each with its limit. Reads; writes nothing, and asks no model.
+/// Chooses the pages for the lanes that the strategy has on, each with its limit. Reads; writes nothing, and asks no model.
 ///
 /// # Errors
 /// When a page is named that is not there, or that no lane with a model works on; when the repository cannot be read.
@@ -83,9 +88,10 @@ pub fn pages(
     wiki: &Wiki,
     state: &State,
     request: &Request,
-    on: &[(PageLane, Option<usize>)],
+    strategy: &Strategy,
     now: Timestamp,
 ) -> Result<Chosen, PlanError> {
+    let on = on(strategy);
     let models = Models::new(&wiki.config.settings.model, wiki.repo.memory_dir());
     let mut chosen = Chosen::default();
     let mut at_work = Vec::new();
@@ -112,7 +118,9 @@ pub fn pages(
             at_work.push((lane, row.and_then(|(_, limit)| *limit)));
         }
     }
-    if at_work.is_empty() {
+    let by_name = !request.pages.is_empty() || !request.sessions.is_empty();
+    let watch = Some(strategy.proactive).filter(|proactive| proactive.enabled && !by_name);
+    if at_work.is_empty() && watch.is_none() {
         if request.pages.is_empty() {
             return Ok(chosen);
         }
@@ -124,7 +132,17 @@ pub fn pages(
         let limit = request.max_pages.or(stage);
         choose(&mut chosen, &material, lane, named.as_deref(), limit)?;
     }
+    if let Some(watch) = watch {
+        let most = request.max_pages.or(Some(watch.limit).filter(|limit| *limit > 0));
+        chosen.due = Some(due::due(&material, watch, most, &mut chosen.gates)?);
+    }
     Ok(chosen)
+}
+
+/// The lanes that the strategy has on, each with its limit.
+fn on(strategy: &Strategy) -> Vec<(PageLane, Option<usize>)> {
+    let lanes = [(PageLane::Reflect, &strategy.reflect), (PageLane::Distill, &strategy.distill)];
+    lanes.into_iter().filter(|(_, lane)| lane.enabled).map(|(name, lane)| (name, lane.limit())).collect()
 }
 
 /// The pages that the words of the command line name; `None`: nobody named any.
