@@ -160,11 +160,17 @@ pub(super) fn hint(dotted: &str) -> String {
     let Some((name, inside)) = parts(dotted).filter(|(name, _)| is_name(name)) else {
         return format!("a strategy stands under a name of letters, digits, `-` and `_`: `[{SECTION}.nightly.review]`");
     };
-    let of_name = |key: &Key| format!("{SECTION}.{name}.{}", key.name.trim_start_matches(PLACE));
+    let place = format!("{SECTION}.{name}.");
     let section = inside.split('.').next().unwrap_or_default();
-    let here = keys().iter().filter(|key| key.name.trim_start_matches(PLACE).split('.').next() == Some(section));
-    let here: Vec<String> = here.map(of_name).collect();
-    let known = if here.is_empty() { keys().iter().map(of_name).collect() } else { here };
+    let all = || keys().iter().filter_map(|key| key.name.strip_prefix(PLACE));
+    let of_section: Vec<&str> = all().filter(|key| key.split('.').next() == Some(section)).collect();
+    if of_section.is_empty() {
+        let mut sections: Vec<String> =
+            all().filter_map(|key| key.split('.').next()).map(|section| format!("{place}{section}")).collect();
+        sections.dedup();
+        return near(&format!("{place}{section}"), &sections, "the tables are");
+    }
+    let known: Vec<String> = of_section.iter().map(|key| format!("{place}{key}")).collect();
     near(dotted, &known, "the keys are")
 }
 

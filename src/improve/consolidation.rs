@@ -1,5 +1,6 @@
 //! What the plan says of notes that would become one lesson: how many there are, and how many are new to the lane.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashSet};
 
 use bstr::BString;
@@ -67,12 +68,18 @@ fn changed(wiki: &Wiki, state: &State, notes: &[(BString, Oid)]) -> git::Result<
             count += 1;
             continue;
         };
-        if !stood.contains_key(&since) {
-            let then = wiki.tip.map(|tip| wiki.repo.as_of(tip, since.as_second())).transpose()?.flatten();
-            stood.insert(since, then.map_or(Ok(Vec::new()), |then| wiki.pages_at(then))?.into_iter().collect());
-        }
+        let then = match stood.entry(since) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => place.insert(as_of(wiki, since)?),
+        };
         let is_read = heard.last_use(&path).is_some_and(|last| last > since);
-        count += usize::from(is_read || !stood[&since].contains(note));
+        count += usize::from(is_read || !then.contains(note));
     }
     Ok(count)
+}
+
+/// The pages as they stood then.
+fn as_of(wiki: &Wiki, time: Timestamp) -> git::Result<HashSet<(BString, Oid)>> {
+    let then = wiki.tip.map(|tip| wiki.repo.as_of(tip, time.as_second())).transpose()?.flatten();
+    Ok(then.map_or(Ok(Vec::new()), |then| wiki.pages_at(then))?.into_iter().collect())
 }

@@ -264,7 +264,7 @@ fn what_is_wrong_in_a_strategys_table_is_told_with_its_place() {
         ),
         (
             "[strategy.mine.reflet]\nlimit = 3\n",
-            "unknown key `strategy.mine.reflet`; did you mean `strategy.mine.reflect.limit`?",
+            "unknown key `strategy.mine.reflet`; did you mean `strategy.mine.reflect`?",
         ),
         (
             "strategy.mine.reflect.limit = 'x'",
