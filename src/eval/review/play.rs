@@ -92,6 +92,10 @@ fn count(run: &Run, report: &mut CaseReport) {
 
 /// Why a run is no answer. A judge that gave none is no such reason: what it was to judge waits for a person.
 fn trouble(run: &Run) -> Option<String> {
+    if run.lost_all() {
+        // What was refused is counted.
+        return None;
+    }
     let review = run.calls.iter().filter(|call| is_review(call));
     let asked = review.filter_map(|call| Some(format!("{}: {}", call.stage, call.error.as_ref()?))).next();
     let ended = matches!(run.state, RunState::Failed | RunState::Abandoned | RunState::BudgetExhausted);
