@@ -44,7 +44,7 @@ fn search(sandbox: &Sandbox) -> String {
 
 fn prior(sandbox: &Sandbox, page: &str) -> Option<f64> {
     let wiki = Wiki::open(&sandbox.dir).expect("a wiki");
-    let folded = feedback::load(&wiki.repo).expect("folded");
+    let folded = feedback::load(&wiki.repo, ledger::Cache::Use).expect("folded");
     folded.priors(|_| "global", ledger::now()).get(&("global", page)).copied()
 }
 

@@ -9,7 +9,7 @@ use super::journal::Journal;
 use super::lanes::Bench;
 use super::plan::{self, Plan, Request};
 use super::run::{Made, Run, RunState, Skip, Trigger};
-use super::strategy::Strategy;
+use super::strategy::{self, Strategy};
 use super::{Error, approve, claim, kept, record, recover, report, sessions, since, tick, triage};
 use crate::config::trust;
 use crate::feedback::{heard, spool};

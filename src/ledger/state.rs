@@ -98,15 +98,6 @@ pub struct Looked {
     pub attempts: u32,
 }
 
-/// A claim on a page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-struct Lease {
-    /// When it was made.
-    from: Timestamp,
-    /// Until when it keeps others away.
-    until: Timestamp,
-}
-
 impl Looked {
     /// Whether a run is at it.
     pub fn is_claimed(&self, now: Timestamp) -> bool {
@@ -409,7 +400,8 @@ mod tests {
             event(EventKind::Released, "fast clock", 60),
         ];
         let whole = folded(&all);
-        let held = |state: &State, run| state.looked("a.md", "reflect").is_some_and(|looked| looked.is_held_by(run));
+        let held =
+            |state: &State, run| state.looked("a.md", "reflect").is_some_and(|looked| looked.claims.contains_key(run));
         assert!(held(&whole, "slow clock") && !held(&whole, "fast clock"));
         // What another clone brings later, and happened before: all is folded anew.
         let mut known = folded(&all[1..]);
