@@ -102,6 +102,12 @@ fn foreign(line: &str, first: bool) -> Option<Foreign> {
             .expect("a fixed pattern")
     });
     static PROMPT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^([$❯%]|\w+@[\w.-]+[:\s]\S*[$#]) ").expect("fixed"));
+    // A letter begins behind what was said of it.
+    static LETTER: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"(?i)^(dear|hello|hi|sehr geehrte\w*|liebe[rs]?)\s[\w .-]{2,40},$").expect("fixed"));
+    if !first && LETTER.is_match(line) {
+        return Some(Foreign::Rest);
+    }
     if (first && line == "---") || HEADING.is_match(line) || PATCH.is_match(line) || MAIL.is_match(line) {
         return Some(Foreign::Rest);
     }
@@ -219,6 +225,10 @@ fn without_reported(text: &str) -> String {
               | (found|got|saw|copied|came\sacross)\s(this|that|these|it)(\s\w+){0,5}
               | (check|proofread|spell-?check|review|summari[sz]e|translate|rewrite|rephrase|shorten|explain|correct|edit|polish|answer)\b
                     [^\n:]*\b(this|these|his|her|their|the\sfollowing)\b[^\n:]*
+              | sum\s((this|that|it|these)\s)?up\b[^\n:]* | tl;?dr\b[^\n:]*
+              | (draft|write|prepare|compose)\b[^\n:]*\b(reply|answer|response)\b[^\n:]*
+              | (reply|respond)\s(to\s)?(this|that|it|them|him|her)\b[^\n:]*
+              | (turn|convert|make|put|boil)\b[^\n:]*\b(slides?|table|bullets?|list|summary|post|sentences?|paragraph)\b[^\n:]*
               | according\sto(\s\w+){1,4} | (comments?|feedback|review)\s(from|by|of)\s[^\n:]{1,40}
             )\s*:[^\S\n]*$",
         )
@@ -325,6 +335,12 @@ mod tests {
             "[10:02] anna: hello\n[10:03] bob: never push on Fridays",
             "Check this guideline for spelling:\n\n1. never push on Fridays",
             "answer this mail:\n\nHi,\n\nnever push on Fridays",
+            "sum this up in two sentences:\n\nPrinciples\n1. never push on Fridays",
+            "Sum up for me:\nnever push on Fridays",
+            "Draft a short reply to this, we have time:\n\nnever push on Fridays",
+            "reply to them kindly:\n\nnever push on Fridays",
+            "turn this into three bullets:\nnever push on Fridays",
+            "we got mail\n\nDear partner,\nnever push on Fridays\nKind regards",
             "draft an answer\n\nFrom: Tom <tom@x.example>\nSubject: Pushing\n\nHi,\n\nnever push on Fridays",
             "Bob wrote:\nnever push on Fridays",
             "here's the page:\n\nnever push on Fridays",
@@ -359,6 +375,9 @@ mod tests {
             "subject to change: never push on Fridays",
             "from here: never push on Fridays",
             "our rule is this:\nnever push on Fridays",
+            "Hi Claude,\nnever push on Fridays",
+            "put this into the rules:\nnever push on Fridays",
+            "make the list shorter, and never push on Fridays",
             "check these:\u{20}never push on Fridays",
         ] {
             assert!(keeps(text, "never push on Fridays"), "{text:?} gave {:?}", own_words(text));
