@@ -103,8 +103,9 @@ fn foreign(line: &str, first: bool) -> Option<Foreign> {
     });
     static PROMPT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^([$❯%]|\w+@[\w.-]+[:\s]\S*[$#]) ").expect("fixed"));
     // A letter begins behind what was said of it.
-    static LETTER: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"(?i)^(dear|hello|hi|sehr geehrte\w*|liebe[rs]?)\s[\w .-]{2,40},$").expect("fixed"));
+    static LETTER: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?i)^(dear|hello|hi|sehr geehrte\w*|liebe[rs]?)\s[\w .-]{2,40},$").expect("fixed")
+    });
     if !first && LETTER.is_match(line) {
         return Some(Foreign::Rest);
     }

@@ -230,9 +230,9 @@ fn a_failed_accept_is_told_to_later_reviews_once_and_until_the_page_has_landed()
         let known = std::fs::read_to_string(sandbox.home().join(".config/git-memory/config.toml")).expect("settings");
         let model = "[improve]\nmin_observations = 1\nmin_session_duration_secs = 0\n[model]\nprovider = \"command\"\n\
                      command = [\"true\"]\n";
-        configure(&sandbox, &format!("{known}{model}"));
+        configure(sandbox, &format!("{known}{model}"));
         let text = sandbox.run(&["improve", "--print-prompt"]);
-        configure(&sandbox, &known);
+        configure(sandbox, &known);
         text
     };
     sandbox.run(&["capture", &super::fixture("made-twin-laptop")]);

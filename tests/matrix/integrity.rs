@@ -184,7 +184,12 @@ fn a_secret_in_an_earlier_version_on_the_branch_never_lands() {
         other.git(&["add", "-A"]);
         seal(other);
     });
-    never_lands(&sandbox, &id, "secret");
+    let before = [sandbox.rev("main"), sandbox.refs("refs/memory/pending")];
+    let (_, err) = sandbox.fails(1, &["accept", &id]);
+    assert!(err.contains("secret"), "{err}");
+    // That the accept failed is on record, and nothing else has changed.
+    assert_eq!([sandbox.rev("main"), sandbox.refs("refs/memory/pending")], before);
+    assert!(sandbox.fails(1, &["accept", "--all"]).1.contains("secret"));
 }
 
 #[test]

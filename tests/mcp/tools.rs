@@ -113,7 +113,7 @@ fn a_page_is_found_read_mended_by_section_and_waits() {
     let proposal = &shown["proposal"];
     assert_eq!(proposal["actor"], "tester <agent@git-memory.invalid>", "{proposal}");
     assert_eq!(proposal["operator"], "Ada Tester <ada@example.com>");
-    assert_eq!(proposal["deferred"], "an agent proposed it");
+    assert_eq!(proposal["deferred"], "all that it quotes stands in the page that it changes");
     assert!(shown["diff"].as_str().is_some_and(|diff| diff.contains("+Export it in the profile, and in CI.")));
     let diff = server.value("memory_proposals", json!({ "action": "diff", "id": made["id"] }));
     assert_eq!(diff["diff"], shown["diff"]);
@@ -374,7 +374,7 @@ fn feedback_with_an_exact_mend_is_a_proposal_of_the_agents_and_without_one_is_a_
     assert_eq!(said["proposal"]["outcome"], "staged", "{said}");
     let shown = server.value("memory_proposals", json!({ "action": "show", "id": said["proposal"]["id"] }));
     assert_eq!(shown["proposal"]["actor"], "tester <agent@git-memory.invalid>", "{shown}");
-    assert_eq!(shown["proposal"]["deferred"], "an agent proposed it", "{shown}");
+    assert_eq!(shown["proposal"]["deferred"], "all that it quotes stands in the page that it changes", "{shown}");
     server.finish();
     let drain = sandbox.json(&["drain", "--policy", "gated", "--dry-run"]).to_string();
     assert!(drain.contains("a person must decide: an agent proposed it"), "{drain}");

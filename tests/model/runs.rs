@@ -142,7 +142,7 @@ fn a_reply_that_a_dead_run_left_counts_for_the_model_that_gave_it() {
 #[test]
 fn a_draft_in_the_reasoning_is_no_reply() {
     let draft = r#"<think>Maybe {"summary":"a draft","proposals":[],"rejected_candidates":[]}?</think>"#;
-    let whole = r#"Here {"is": "no reply"}: {"summary":"the reply","proposals":[],"rejected_candidates":[]}"#;
+    let whole = r#"Here it is: {"summary":"the reply","proposals":[],"rejected_candidates":[]}"#;
     let server = StandIn::new(vec![json_answer(200, &says("openai", &format!("{draft}{whole}")))]);
     let run = wiki(&server.url()).json(&["improve"]);
     assert_eq!(run["calls"][0]["summary"], "the reply", "{run}");
