@@ -377,7 +377,7 @@ fn feedback_with_an_exact_mend_is_a_proposal_of_the_agents_and_without_one_is_a_
     assert_eq!(shown["proposal"]["deferred"], "all that it quotes stands in the page that it changes", "{shown}");
     server.finish();
     let drain = sandbox.json(&["drain", "--policy", "gated", "--dry-run"]).to_string();
-    assert!(drain.contains("a person must decide: an agent proposed it"), "{drain}");
+    assert!(drain.contains("a person must decide: all that it quotes stands in the page that it changes"), "{drain}");
 }
 
 #[test]
