@@ -701,7 +701,7 @@ fn a_parked_session_that_grew_is_reviewed_again() {
     assert_eq!(sandbox.json(&["status"])["sessions"]["parked"], serde_json::json!([]));
     let log = model(&sandbox);
     assert_eq!(selected(&ticked(&sandbox)), [id(1)]);
-    assert_eq!(asked(&log), once([1]));
+    assert_eq!(asked(&log), BTreeMap::from([(1, 4)]), "three that failed, and one more");
 }
 
 #[test]
@@ -887,7 +887,7 @@ fn the_record_has_every_field_and_the_report_says_it_to_people() {
         "## Replies",
         run["responses"][0]["sha256"].as_str().expect("a hash"),
         "## Lanes",
-        "promote: does not run: not built",
+        "promote: by command/sh, does not run: not built",
         run["input_hash"].as_str().expect("a hash"),
         "`model.provider` = \"command\"",
     ] {
