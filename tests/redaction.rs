@@ -376,6 +376,10 @@ fn no_secret_is_found_again_in_whatever_format_it_was_put() {
         sandbox.run(&["init", "--branch", "wiki"]);
         let target = sandbox.root().join("files");
         for entry in walkdir::WalkDir::new(&fixtures).sort_by_file_name().into_iter().flatten() {
+            // Labelled sessions bring no format of their own.
+            if entry.path().starts_with(fixtures.join("cases")) {
+                continue;
+            }
             let Ok(text) = fs::read_to_string(entry.path()) else { continue };
             let end = entry.path().extension().and_then(|end| end.to_str()).unwrap_or_default();
             let seeded = |text: &str, chance: &mut Chance| match serde_json::from_str::<Value>(text) {
