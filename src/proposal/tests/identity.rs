@@ -40,6 +40,15 @@ fn a_whole_text_brings_no_frontmatter_to_a_page_that_has_none() {
 }
 
 #[test]
+fn a_mark_that_nobody_sees_on_top_of_a_text_is_refused() {
+    let old = "# T\n\nSays one thing here.\n";
+    for top in ["\u{feff}", "\u{feff}\n", "\n\u{feff}", "---\na: b\n---\n\n\u{feff}"] {
+        let text = whole(&format!("{top}---\n{STRUCTURE}\n---\n# T\n\nSays one thing here, and two.\n"));
+        world(old).refused(text, ReasonCode::ContainsInstructionOverride);
+    }
+}
+
+#[test]
 fn a_new_page_has_the_frontmatter_that_we_write_whatever_its_text_begins_with() {
     for top in ["", "\n", "---\na: b\n---\n"] {
         let body = format!("{top}---\n{STRUCTURE}\n---\n# T\n\nSays a thing.\n");
