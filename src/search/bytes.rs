@@ -76,3 +76,13 @@ pub(super) fn word_at(row: &[u8], place: u32) -> Option<u32> {
     let start = place as usize * 4;
     Some(u32::from_le_bytes(row.get(start..start + 4)?.try_into().ok()?))
 }
+
+/// The number at a place in a row of numbers that have so many bits each, at most 25, without gaps.
+pub(super) fn bits_at(row: &[u8], width: u32, place: u32) -> Option<u32> {
+    let bit = width as usize * place as usize;
+    let bytes = row.get(bit / 8..)?;
+    let mut word = [0; 4];
+    let there = bytes.len().min(4);
+    word[..there].copy_from_slice(&bytes[..there]);
+    Some(u32::from_le_bytes(word) >> (bit % 8) & ((1 << width) - 1))
+}
