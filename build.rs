@@ -1,7 +1,7 @@
 //! How the program is linked, and what it holds packed.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Functions whose code came out the same are kept once.
@@ -22,8 +22,11 @@ fn main() -> std::io::Result<()> {
     // stand at random places.
     if is("CARGO_CFG_TARGET_OS", "linux") && is("CARGO_CFG_TARGET_ENV", "gnu") && is("PROFILE", "release") {
         println!("cargo:rustc-link-arg-bins=-no-pie");
-        if can_fold().unwrap_or(false) {
+        if links(&[FOLD]) {
             println!("cargo:rustc-link-arg-bins={FOLD}");
+        }
+        if let Some(search) = unwinder_inside()? {
+            println!("cargo:rustc-link-search=native={}", search.display());
         }
     }
     Ok(())
@@ -37,22 +40,34 @@ fn pack(path: &Path) -> std::io::Result<()> {
         }
         return Ok(());
     }
-    let folder = std::env::var_os("OUT_DIR").unwrap_or_default();
-    let packed = Path::new(&folder).join(path).with_added_extension("z");
+    let packed = out_dir().join(path).with_added_extension("z");
     std::fs::create_dir_all(packed.parent().unwrap_or(&packed))?;
     let mut to = flate2::write::ZlibEncoder::new(std::fs::File::create(packed)?, flate2::Compression::best());
     to.write_all(&std::fs::read(path)?)?;
     to.finish().map(drop)
 }
 
-/// Whether the linker knows of [`FOLD`]: it does where rustc brings its own.
-fn can_fold() -> Option<bool> {
-    let folder = std::env::var_os("OUT_DIR")?;
-    let source = Path::new(&folder).join("empty.rs");
-    std::fs::write(&source, "fn main() {}").ok()?;
-    let link = format!("link-arg={FOLD}");
-    let mut rustc = Command::new(std::env::var_os("RUSTC")?);
-    let target = std::env::var("TARGET").ok()?;
-    rustc.args(["--crate-name", "empty", "--target", &target, "-C", &link, "--out-dir"]).arg(&folder).arg(&source);
-    Some(rustc.output().ok()?.status.success())
+/// A folder in which the linker finds, under the name of the library that unwinds a panic, the same to be linked into
+/// the program. To load that library takes a twentieth of a short command's time.
+fn unwinder_inside() -> std::io::Result<Option<PathBuf>> {
+    let folder = out_dir().join("unwinder");
+    std::fs::create_dir_all(&folder)?;
+    std::fs::write(folder.join("libgcc_s.so"), "INPUT(-lgcc_eh -lgcc)\n")?;
+    Ok(links(&[&format!("-L{}", folder.display())]).then_some(folder))
+}
+
+/// Whether an empty program links with these arguments.
+fn links(args: &[&str]) -> bool {
+    let source = out_dir().join("empty.rs");
+    let rustc = || Some((std::env::var_os("RUSTC")?, std::env::var_os("TARGET")?));
+    let Some((rustc, target)) = rustc() else { return false };
+    let mut rustc = Command::new(rustc);
+    rustc.args(["--crate-name", "empty", "--out-dir"]).arg(out_dir()).arg("--target").arg(target).arg(&source);
+    rustc.args(args.iter().map(|arg| format!("-Clink-arg={arg}")));
+    std::fs::write(&source, "fn main() {}").is_ok() && rustc.output().is_ok_and(|output| output.status.success())
+}
+
+/// The build's own folder.
+fn out_dir() -> PathBuf {
+    std::env::var_os("OUT_DIR").unwrap_or_default().into()
 }
