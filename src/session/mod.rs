@@ -42,7 +42,7 @@ pub use own_words::{GAP, own_words};
 pub use page::page;
 pub use policy::Policy;
 pub use read::{Bookmark, Changed, Ending, From, Given, Outcome, ReadOptions, Warning, further_files, read, read_on};
-pub use redact::{BadPattern, MARK as REDACTION_MARK, Redactor};
+pub use redact::{BadPattern, MARK as REDACTION_MARK, Redactor, WITHHELD, quotable};
 pub use retain::{retain, retain_daily};
 pub use sample::{Sampled, WITH_PAGE, WITHOUT_PAGE, drop_least, ends, sample};
 pub use store::{Captured, Kept, capture};

@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
+use super::marks::{MARK, end_of_mark, without_marks};
 use super::names::is_telling;
 use super::tokens::has_digit;
-use super::{MARK, Span, ceil, end_of_mark, floor, placeholder, without_marks};
+use super::{Span, ceil, floor, placeholder};
 
 /// How far a value is looked at; one that goes on beyond, and is a secret so far, is taken to its end.
 const WINDOW: usize = 4096;

@@ -7,32 +7,34 @@
 mod assign;
 mod files;
 mod headers;
+mod marks;
 mod names;
 mod pem;
 mod placeholder;
 mod shell;
+mod spelled;
 mod table;
 mod tokens;
 mod view;
+mod wrapped;
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
-use bstr::Finder;
 use regex::{Regex, RegexSet};
 
+use self::marks::{around_marks, end_of_mark, has_marks};
 use self::view::View;
+
+pub use self::marks::MARK;
 
 /// What was replaced can bring two things near that make a third; that ends soon.
 const PASSES: usize = 16;
 
-/// What every replacement begins with.
-pub const MARK: &str = "[REDACTED:";
-
-/// Finds [`MARK`].
-static MARKS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(MARK));
+/// What is said in place of a text that cannot be redacted, as its secret is spelled in pieces.
+pub const WITHHELD: &str = "(withheld: holds a secret)";
 
 /// The rules: built in, and the user's.
 pub struct Redactor {
@@ -150,6 +152,13 @@ fn automaton(counts: impl Fn(&str) -> bool) -> (AhoCorasick, Vec<Rule>) {
     (words, rules)
 }
 
+/// [`Redactor::quotable`] by the built-in rules alone.
+pub fn quotable(text: &str) -> String {
+    static BUILT_IN: LazyLock<Redactor> =
+        LazyLock::new(|| Redactor::new(&[], &[]).expect("no pattern, and none is bad"));
+    BUILT_IN.quotable(text)
+}
+
 impl Redactor {
     /// Built-in rules, extra patterns, and exact strings that are no secrets.
     ///
@@ -229,6 +238,21 @@ impl Redactor {
         !self.spans(&view::without_escapes(text)).is_empty()
     }
 
+    /// Whether a secret stands in the text, also where it is spelled as nobody uses it: in escapes of escapes, wide letters,
+    /// letters with blanks or nothing to see between them, base64.
+    pub fn finds_however_spelled(&self, text: &str) -> bool {
+        self.finds(text) || spelled::readings(text).iter().any(|reading| self.finds(reading))
+    }
+
+    /// A text that nobody could read as what it should have been, fit to be told of: as it stands where that is safe, else
+    /// with its escapes undone and redacted, else not at all. Whoever shows less of it cuts it afterwards.
+    pub fn quotable(&self, text: &str) -> String {
+        let clean = self.redact(text);
+        let plain = spelled::plain(&clean);
+        let clean = if self.finds(&plain) { self.redact(&plain).into_owned() } else { clean.into_owned() };
+        if self.finds_however_spelled(&clean) { WITHHELD.to_owned() } else { clean }
+    }
+
     /// Joins pieces that were parted, usually with a line break; without one where the parting would hide a secret.
     pub fn join<'p>(&self, pieces: impl IntoIterator<Item = &'p str>) -> String {
         const REACH: usize = 512;
@@ -251,7 +275,7 @@ impl Redactor {
 
     /// Where secrets stand, in the text as it is and as it is meant; sorted, without overlap.
     fn spans(&self, text: &str) -> Vec<Span> {
-        let mut found = self.as_it_stands(text);
+        let mut found = self.as_it_stands(text, None);
         let unescaped = view::unescaped(text);
         let plain = unescaped.as_ref().map_or(text, |view| &view.text);
         let traced = |view: &View, span: Span| {
@@ -260,12 +284,12 @@ impl Redactor {
         };
         let back = |span: Span| unescaped.as_ref().map_or(span, |view| traced(view, span));
         if unescaped.is_some() {
-            found.extend(self.as_it_stands(plain).into_iter().map(back));
+            found.extend(self.as_it_stands(plain, None).into_iter().map(back));
         }
         let is_parted = |word: &str, at: usize, is_rest: bool| self.is_parted(word, at, is_rest);
-        if let Some(unbroken) = view::unbroken(plain, is_parted) {
-            let spans = self.as_it_stands(&unbroken.text);
-            found.extend(spans.into_iter().map(|span| back(traced(&unbroken, span))));
+        if let Some(unbroken) = wrapped::unbroken(plain, is_parted) {
+            let spans = self.as_it_stands(&unbroken.text, Some(&unbroken)).into_iter();
+            found.extend(spans.map(|span| back(traced(&unbroken, self.without_next_line(&unbroken, span)))));
         }
         let mut found = if !found.is_empty() && has_marks(text) {
             found.into_iter().flat_map(|span| around_marks(text, span)).collect()
@@ -274,6 +298,16 @@ impl Redactor {
         };
         found.retain(|span| span.start < span.end && !self.allow.contains(&text[span.start..span.end]));
         united(found)
+    }
+
+    /// A find in joined lines without the last of them, where only the beginning of that, and nothing random, has letters
+    /// that the secret can have: it is no rest of it, but the next line.
+    fn without_next_line(&self, joined: &View, span: Span) -> Span {
+        let Some(joint) = joined.last_joint(span.start, span.end) else { return span };
+        let goes_on = joined.text.as_bytes().get(span.end).is_some_and(wrapped::is_part);
+        let (front, rest) = (&joined.text[span.start..joint], &joined.text[joint..span.end]);
+        let is_whole = || self.as_it_stands(front, None).iter().any(|span| span.start == 0);
+        if goes_on && !wrapped::is_random(front, rest) && is_whole() { Span { end: joint, ..span } } else { span }
     }
 
     /// Whether a secret stands in a word that is none, or less, in the part of the word before `at`. What goes on from a
@@ -292,12 +326,13 @@ impl Redactor {
                 && span.kind != "assigned-secret"
                 && !assign::is_identifier(&word[span.start..span.end])
         };
-        let across: Vec<Span> = self.as_it_stands(word).into_iter().filter(crosses).collect();
-        let is_whole = |span: &Span| self.as_it_stands(&word[..at]).iter().any(|known| known.start == span.start);
+        let across: Vec<Span> = self.as_it_stands(word, None).into_iter().filter(crosses).collect();
+        let is_whole = |span: &Span| self.as_it_stands(&word[..at], None).iter().any(|known| known.start == span.start);
         across.iter().any(|span| is_rest || !is_whole(span))
     }
 
-    fn as_it_stands(&self, text: &str) -> Vec<Span> {
+    /// Where secrets stand in the text as it is; `joined` is the view that it comes from, if lines were joined in it.
+    fn as_it_stands(&self, text: &str, joined: Option<&View>) -> Vec<Span> {
         /// A find above this is not searched again.
         const LONG: usize = 1024;
         let mut found = Vec::new();
@@ -311,7 +346,7 @@ impl Redactor {
             }
             let before = found.len();
             match self.rules[hit.pattern().as_usize()] {
-                Rule::Token(index) => found.extend(self.tokens[index].at(text, start)),
+                Rule::Token(index) => found.extend(self.tokens[index].at(text, start, joined)),
                 Rule::Assignment => found.extend(assign::at(text, start, end)),
                 Rule::Authorization => found.extend(headers::authorization(text, start)),
                 Rule::Cookie => headers::cookies(text, start, &mut found),
@@ -361,61 +396,11 @@ fn replaced(text: &str, spans: &[Span]) -> String {
     out
 }
 
-/// Most bytes that a kind has, and most digits in it.
-const LONGEST_KIND: usize = 24;
-const MOST_DIGITS: usize = 2;
-
 /// Whether the text is a uuid and nothing else, as most ids are: no rule knows a secret of that form alone.
 fn is_uuid(text: &str) -> bool {
     let is_dash = |at: usize| matches!(at, 8 | 13 | 18 | 23);
     text.len() == 36
         && text.bytes().enumerate().all(|(at, b)| if is_dash(at) { b == b'-' } else { b.is_ascii_hexdigit() })
-}
-
-fn has_marks(text: &str) -> bool {
-    text.len() > MARK.len() && MARKS.find(text.as_bytes()).is_some()
-}
-
-/// The length of the mark that a text begins with: one that we could have set, so that a secret cannot pass as its kind.
-fn mark(text: &str) -> Option<usize> {
-    let kind = text.strip_prefix(MARK)?;
-    let kind = &kind[..kind.as_bytes().iter().take(LONGEST_KIND + 1).position(|b| *b == b']')?];
-    let letters = kind.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
-    let digits = kind.bytes().filter(u8::is_ascii_digit).count();
-    (letters && digits <= MOST_DIGITS).then_some(MARK.len() + kind.len() + 1)
-}
-
-/// The end of the mark that a place is inside of: its words tell of secrets, and are none.
-fn end_of_mark(text: &str, at: usize) -> Option<usize> {
-    let from = ceil(text, at.saturating_sub(MARK.len() + LONGEST_KIND));
-    let start = from + text[from..at].rfind(MARK)?;
-    mark(&text[start..]).map(|length| start + length).filter(|end| *end > at)
-}
-
-/// A text without its marks.
-fn without_marks(text: &str) -> String {
-    let whole = Span { start: 0, end: text.len(), kind: "" };
-    around_marks(text, whole).iter().map(|part| &text[part.start..part.end]).collect()
-}
-
-/// The parts of a span that are no marks.
-fn around_marks(text: &str, span: Span) -> Vec<Span> {
-    let mut parts = Vec::new();
-    let mut at = end_of_mark(text, span.start).unwrap_or(span.start).min(span.end);
-    let mut from = at;
-    while let Some(start) = text[from..span.end].find(MARK).map(|start| from + start) {
-        from = start + MARK.len();
-        if let Some(length) = mark(&text[start..]) {
-            parts.push(Span { start: at, end: start, ..span });
-            at = (start + length).min(span.end);
-            from = at;
-        }
-    }
-    let whole = at == span.start && parts.is_empty();
-    parts.push(Span { start: at, ..span });
-    // Signs between marks are no secret.
-    parts.retain(|part| whole || text[part.start..part.end].contains(char::is_alphanumeric));
-    parts
 }
 
 /// Sorted spans without overlap: where some overlap, one that covers them all and is named by the widest.

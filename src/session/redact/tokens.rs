@@ -4,6 +4,7 @@ use std::sync::{LazyLock, OnceLock};
 
 use regex::Regex;
 
+use super::view::View;
 use super::{Span, ceil, floor, placeholder, table};
 
 /// How far a shape is looked at; what goes on in the same way beyond belongs to it.
@@ -22,10 +23,11 @@ pub(super) struct Token {
 }
 
 impl Token {
-    /// The token that begins at `start`, if one does.
-    pub(super) fn at(&self, text: &str, start: usize) -> Option<Span> {
+    /// The token that begins at `start`, if one does. In lines that were joined, one may begin with a line as well.
+    pub(super) fn at(&self, text: &str, start: usize, joined: Option<&View>) -> Option<Span> {
         let rest = &text[start..floor(text, start + WINDOW)];
-        if !rest.starts_with(self.word) || !may_begin(text, start) {
+        let may_begin = || may_begin(text, start) || joined.is_some_and(|view| view.is_joint(start));
+        if !rest.starts_with(self.word) || !may_begin() {
             return None;
         }
         // Tokens are ASCII: a pattern that knows of nothing else is ready in a fraction of the time.

@@ -1,4 +1,4 @@
-//! The text as somebody meant it: escapes read, words whole that a narrow window had broken.
+//! The text as somebody meant it: with its escapes read, and without what is there for a terminal alone.
 //!
 //! Rules look at such a view beside the text itself, and what they find is traced back to where it stands.
 
@@ -6,7 +6,6 @@ use std::borrow::Cow;
 
 use bstr::ByteSlice;
 
-use super::assign::is_identifier;
 use super::floor;
 
 /// A changed text, and where its pieces come from.
@@ -25,6 +24,17 @@ struct Piece {
 }
 
 impl View {
+    /// Whether two parts of the original were joined at this place of the view.
+    pub(super) fn is_joint(&self, at: usize) -> bool {
+        self.pieces.binary_search_by_key(&at, |piece| piece.at).is_ok()
+    }
+
+    /// The last such place inside a part of the view.
+    pub(super) fn last_joint(&self, start: usize, end: usize) -> Option<usize> {
+        let last = self.pieces.partition_point(|piece| piece.at < end).checked_sub(1)?;
+        Some(self.pieces[last].at).filter(|at| *at > start)
+    }
+
     /// The bytes of the original that a part of the view stands for.
     pub(super) fn original(&self, start: usize, end: usize) -> (usize, usize) {
         let first = self.pieces[self.pieces.partition_point(|piece| piece.at <= start) - 1];
@@ -36,20 +46,20 @@ impl View {
 }
 
 /// Puts a view together from what is kept of a text.
-struct Builder<'t> {
+pub(super) struct Builder<'t> {
     text: &'t str,
-    view: View,
+    pub(super) view: View,
     /// Everything before this was dealt with.
-    done: usize,
+    pub(super) done: usize,
 }
 
 impl<'t> Builder<'t> {
-    fn new(text: &'t str) -> Builder<'t> {
+    pub(super) fn new(text: &'t str) -> Builder<'t> {
         Builder { text, view: View { text: String::new(), pieces: Vec::new() }, done: 0 }
     }
 
     /// `start..end` becomes this character, or nothing.
-    fn replace(&mut self, start: usize, end: usize, with: Option<char>) {
+    pub(super) fn replace(&mut self, start: usize, end: usize, with: Option<char>) {
         self.keep(start);
         if let Some(c) = with {
             self.view.pieces.push(Piece { at: self.view.text.len(), from: start, whole: end - start });
@@ -68,7 +78,7 @@ impl<'t> Builder<'t> {
     }
 
     /// `None` when nothing was replaced.
-    fn finish(mut self) -> Option<View> {
+    pub(super) fn finish(mut self) -> Option<View> {
         if self.done == 0 {
             return None;
         }
@@ -86,11 +96,29 @@ pub(super) fn unescaped(text: &str) -> Option<View> {
         from = at + 1;
         let Some((end, c)) = escape(text, at) else { continue };
         // A colour: nothing of it belongs to a word.
-        let colour = (c == '\u{1b}' && bytes.get(end) == Some(&b'[')).then(|| end + 1 + colour(&bytes[end + 1..]));
+        let colour = if c == '\u{1b}' { escaped_colour(text, end) } else { None };
         out.replace(at, colour.unwrap_or(end), colour.is_none().then_some(c));
         from = out.done;
     }
     out.finish()
+}
+
+/// The end of a control sequence whose escape character ends at `from`; its signs may be written as escapes as well.
+fn escaped_colour(text: &str, from: usize) -> Option<usize> {
+    const LONGEST: usize = 32;
+    let next = |at: usize| {
+        let byte = *text.as_bytes().get(at)?;
+        escape(text, at).or_else(|| byte.is_ascii().then(|| (at + 1, char::from(byte))))
+    };
+    let (mut end, _) = next(from).filter(|(_, c)| *c == '[')?;
+    for _ in 0..LONGEST {
+        match next(end) {
+            Some((after, ' '..='?')) => end = after,
+            Some((after, '@'..='~')) => return Some(after),
+            _ => break,
+        }
+    }
+    Some(end)
 }
 
 /// How long a control sequence is behind its `[`.
@@ -98,6 +126,23 @@ pub(super) fn colour(bytes: &[u8]) -> usize {
     let body = bytes.iter().take_while(|b| (0x20..=0x3f).contains(*b)).count();
     body + usize::from(bytes.get(body).is_some_and(|b| (0x40..=0x7e).contains(b)))
 }
+
+/// References of HTML by their names: what settings and tokens are made of.
+const NAMED: &[(&str, char)] = &[
+    ("quot;", '"'),
+    ("apos;", '\''),
+    ("amp;", '&'),
+    ("lt;", '<'),
+    ("gt;", '>'),
+    ("lowbar;", '_'),
+    ("hyphen;", '-'),
+    ("dash;", '-'),
+    ("period;", '.'),
+    ("colon;", ':'),
+    ("equals;", '='),
+    ("plus;", '+'),
+    ("sol;", '/'),
+];
 
 /// The end of the escape at `at`, and the character that it stands for.
 fn escape(text: &str, at: usize) -> Option<(usize, char)> {
@@ -113,26 +158,19 @@ fn escape(text: &str, at: usize) -> Option<(usize, char)> {
             (digits == 2 && (' '..='~').contains(&c)).then_some((at + 3, c))
         }
         b'&' => {
-            let rest = &text[at + 1..floor(text, at + 9)];
-            let end = rest.find(';')?;
-            let c = match &rest[..end] {
-                "quot" => '"',
-                "apos" => '\'',
-                "amp" => '&',
-                "lt" => '<',
-                "gt" => '>',
-                number => {
-                    let number = number.strip_prefix('#')?;
-                    let code = match number.strip_prefix(['x', 'X']) {
-                        Some(hex) => u32::from_str_radix(hex, 16).ok()?,
-                        None => number.parse().ok()?,
-                    };
-                    char::from_u32(code)?
-                }
-            };
-            Some((at + 2 + end, c))
+            let rest = &bytes[at + 1..bytes.len().min(at + 12)];
+            if rest.first() != Some(&b'#') {
+                let (name, c) = NAMED.iter().find(|(name, _)| rest.starts_with(name.as_bytes()))?;
+                return Some((at + 1 + name.len(), *c));
+            }
+            let is_hex = matches!(rest.get(1), Some(b'x' | b'X'));
+            let (from, radix) = if is_hex { (2, 16) } else { (1, 10) };
+            let digits = rest[from..].iter().take_while(|b| char::from(**b).is_digit(radix)).count();
+            let end = at + 1 + from + digits;
+            let c = char::from_u32(u32::from_str_radix(&text[at + 1 + from..end], radix).ok()?)?;
+            Some((end + usize::from(bytes.get(end) == Some(&b';')), c))
         }
-        _ => {
+        b'\\' => {
             // However often it was escaped.
             let next = at + bytes[at..].iter().take(16).take_while(|b| **b == b'\\').count();
             match bytes.get(next)? {
@@ -148,89 +186,8 @@ fn escape(text: &str, at: usize) -> Option<(usize, char)> {
                 _ => None,
             }
         }
+        _ => None,
     }
-}
-
-/// Words whole that were broken at the end of a line, with nothing between their parts but the break, the indentation and
-/// the line number of a viewer. Two runs that could be one secret are joined, and whatever `is_parted` says: it is given
-/// the joined word, how long its first part is, and whether the second looks like the rest of a secret.
-pub(super) fn unbroken(text: &str, is_parted: impl Fn(&str, usize, bool) -> bool) -> Option<View> {
-    /// How far a word is looked at on either side.
-    const REACH: usize = 512;
-    /// No secret that is known by its shape is shorter.
-    const SHORTEST: usize = 10;
-    let bytes = text.as_bytes();
-    let is_part = |b: &u8| b.is_ascii_alphanumeric() || b"+/_.~-".contains(b);
-    let is_in_word = |b: &u8| b.is_ascii_graphic() && !b"\"'`<>\\".contains(b);
-    let mut out = Builder::new(text);
-    let mut word = String::new();
-    let mut from = 0;
-    while let Some(at) = bytes.get(from..).and_then(|rest| rest.find_byteset(b"\n\\")).map(|found| from + found) {
-        from = at + 1;
-        let Some(begins) = line_break(bytes, at) else { continue };
-        let mut end = at;
-        while end > out.done && matches!(bytes[end - 1], b'\r' | b'\\') {
-            end -= 1;
-        }
-        if end == out.done || !is_in_word(&bytes[end - 1]) {
-            continue;
-        }
-        let next = begins + indentation(&text[begins..floor(text, begins + 64)]);
-        let behind = bytes[next..].iter().take(REACH).take_while(|b| is_in_word(b)).count();
-        if behind == 0 {
-            continue;
-        }
-        let left = bytes[out.done..end].iter().rev().take(32).take_while(|b| is_part(b)).count();
-        let left = &text[end - left..end];
-        let right = bytes[next..].iter().take(REACH).take_while(|b| is_part(b)).count();
-        let right = right + bytes[next + right..].iter().take(2).take_while(|b| **b == b'=').count();
-        let goes_on = match bytes.get(next + right) {
-            Some(b':') => matches!(bytes.get(next + right + 1), Some(b':' | b'/')),
-            Some(b) => is_part(b) || b"=([{".contains(b),
-            None => false,
-        };
-        let is_rest = right >= 8 && !goes_on && !is_identifier(&text[next..next + right]);
-        let is_front = left.len() >= 16 || left.len() >= 4 && left.bytes().any(|b| b.is_ascii_digit());
-        let is_whole = is_front && is_rest || {
-            word.clear();
-            let before = bytes[out.done..end].iter().rev().take(REACH).take_while(|b| is_in_word(b)).count();
-            if end - before == out.done {
-                let joined = out.view.text.as_bytes().iter().rev().take(REACH).take_while(|b| is_in_word(b)).count();
-                word.push_str(&out.view.text[out.view.text.len() - joined..]);
-            }
-            word.push_str(&text[end - before..end]);
-            let parted = word.len();
-            word.push_str(&text[next..next + behind]);
-            word.len() >= SHORTEST && is_parted(&word, parted, is_rest)
-        };
-        if is_whole {
-            out.replace(end, next, None);
-            from = next;
-        }
-    }
-    out.finish()
-}
-
-/// The end of the line break at `at`, also of one that is escaped, however often.
-fn line_break(bytes: &[u8], at: usize) -> Option<usize> {
-    if bytes[at] == b'\n' {
-        return Some(at + 1);
-    }
-    let escaped = |at: usize, letter: u8| {
-        let slashes = bytes.get(at..)?.iter().take(16).take_while(|b| **b == b'\\').count();
-        (slashes > 0 && bytes.get(at + slashes) == Some(&letter)).then_some(at + slashes + 1)
-    };
-    escaped(escaped(at, b'r').unwrap_or(at), b'n')
-}
-
-/// How long what a viewer puts before a line is: blanks, and a number with its sign.
-fn indentation(line: &str) -> usize {
-    let body = line.trim_start_matches([' ', '\t']);
-    let number = body.trim_start_matches(|c: char| c.is_ascii_digit());
-    let signed = number.trim_start_matches(['→', '|', '\t']);
-    let rest =
-        if number.len() < body.len() && signed.len() < number.len() { signed.trim_start_matches(' ') } else { body };
-    line.len() - rest.len()
 }
 
 /// Text without terminal escape sequences (CSI, OSC and two-byte ones).
