@@ -143,7 +143,7 @@ impl Desktop {
         let asked: Vec<&Candidate> = candidates.iter().filter_map(|candidate| candidate.as_ref().ok()).collect();
         let rejected = self.rejected.near(wiki, scope, &author, &asked)?;
         let source = |name: &str| self.source(wiki, scope, &citation::whole(name, author.session));
-        let finds_secret = |text: &str| self.redactor.finds(text);
+        let finds_secret = |text: &str| self.redactor.finds_however_spelled(text);
         let context = Context {
             source: &source,
             own_words: &session::own_words,

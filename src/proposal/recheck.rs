@@ -28,7 +28,7 @@ pub fn page(wiki: &Wiki, item: &Item, path: &BStr, bytes: &[u8]) -> Result<(), R
 
 /// Whether a secret stands in a text.
 pub fn secret(wiki: &Wiki, bytes: &[u8]) -> Result<bool, Refused> {
-    Ok(redactor(wiki)?.finds(&bytes.to_str_lossy()))
+    Ok(redactor(wiki)?.finds_however_spelled(&bytes.to_str_lossy()))
 }
 
 /// A person's words, such as the reason of a rejection, without the secrets in them: they go into the ledger, into

@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 use super::id::{self, PageChange, What};
 use super::{Candidate, Evidence, Operation, ProposalId, ReasonCode, Refusal};
 use crate::config::{Improve, Protect};
-use crate::session::Speaker;
+use crate::session::{Speaker, WITHHELD};
 use crate::wiki::path::fold;
 use crate::wiki::scope::Scope;
 use crate::wiki::text::{fold_space, normal};
@@ -346,7 +346,7 @@ fn refuse(candidate: &Candidate, (code, reason): Fault, proposal: Option<Proposa
 fn withhold(mut refusal: Refusal, finds_secret: &dyn Fn(&str) -> bool) -> Refusal {
     for text in [&mut refusal.path, &mut refusal.summary, &mut refusal.reason] {
         if finds_secret(text) {
-            *text = "(withheld: holds a secret)".into();
+            *text = WITHHELD.into();
         }
         // Whole texts were checked before; only now may one be cut.
         if text.chars().count() > 500 {

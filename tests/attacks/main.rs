@@ -15,6 +15,7 @@ mod planted;
 mod repliers;
 mod said;
 mod scene;
+mod spelled;
 mod talk;
 mod watch;
 
@@ -28,7 +29,8 @@ const BEGIN: &str = "<!-- attacks -->\n";
 const END: &str = "<!-- end of attacks -->";
 
 fn all() -> Vec<Attack> {
-    [said::attacks(), planted::attacks(), names::attacks(), repliers::attacks(), judges::attacks()].concat()
+    [said::attacks(), planted::attacks(), names::attacks(), repliers::attacks(), spelled::attacks(), judges::attacks()]
+        .concat()
 }
 
 #[test]

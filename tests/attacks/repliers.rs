@@ -8,12 +8,12 @@ fn alone(name: &'static str, reply: Value, comes: Comes) -> Attack {
     attack(name, "the reply alone", Plant::Nothing, reply, comes)
 }
 
-fn with(name: &'static str, changes: Value, comes: Comes) -> Attack {
+pub fn with(name: &'static str, changes: Value, comes: Comes) -> Attack {
     alone(name, reply(vec![harmless(changes)]), comes)
 }
 
 /// A body that holds this.
-fn page(text: &str) -> Value {
+pub fn page(text: &str) -> Value {
     json!({ "body_markdown": format!("# The importer keeps half a table\n\nWhen the transfer is cut off, half a table is stored.\n\n{text}\n") })
 }
 
