@@ -8,6 +8,7 @@ use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::faulty::{Faulty, Labelled};
 use super::metrics::Judgement;
+use crate::session::quotable;
 use crate::wiki::open::is_page;
 
 /// A judged query.
@@ -107,7 +108,7 @@ impl QueryFile {
 }
 
 fn query(line: &str) -> Result<Query, String> {
-    let written: Written = serde_json::from_str(line).map_err(|error| error.to_string())?;
+    let written: Written = serde_json::from_str(line).map_err(|error| quotable(&error.to_string()))?;
     if written.id.trim().is_empty() || written.query.trim().is_empty() {
         return Err("`id` and `query` must not be empty".into());
     }

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::{episode, spool};
 use crate::git::{self, Repo};
 use crate::session::OWN_SESSION_MARKER;
+use crate::wiki::shown::json_fault;
 use crate::wiki::text::fold_space;
 
 /// The file, in the local folder.
@@ -109,7 +110,7 @@ pub fn all(repo: &Repo, now: Timestamp) -> git::Result<Queries> {
                     let (lines, at) = (lost.lost_lines, lost.at.strftime("%Y-%m-%d"));
                     found.faults.push(format!("{}: {lines} lines could not be read on {at}", path.display()));
                 }
-                Err(_) => found.faults.push(format!("{}:{number}: {error}", path.display())),
+                Err(_) => found.faults.push(format!("{}:{number}: {}", path.display(), json_fault(&error))),
             },
         }
     }

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use super::{Episode, queries};
 use crate::git::{self, Lock, Locked, Repo, fault};
 use crate::ledger::{self, Append, Event};
+use crate::wiki::shown::json_fault;
 
 /// Events that are not yet in the ledger.
 pub const SPOOL: &str = "spool.jsonl";
@@ -191,7 +192,7 @@ fn parse(bytes: &[u8]) -> (Vec<Event>, Vec<(usize, String)>) {
         }
         match serde_json::from_slice(line) {
             Ok(event) => events.push(event),
-            Err(error) => bad.push((number, error.to_string())),
+            Err(error) => bad.push((number, json_fault(&error))),
         }
     }
     (events, bad)

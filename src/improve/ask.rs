@@ -8,7 +8,7 @@ use super::prompts::sha256;
 use super::run::{Call, Response};
 use crate::git::fault;
 use crate::model::{self, Prompt, Stage, first_json};
-use crate::session::Redactor;
+use crate::session::{Redactor, WITHHELD};
 
 /// Most bytes of a reply that are kept.
 const MOST_KEPT: usize = 256 << 10;
@@ -92,6 +92,10 @@ fn keep(bench: &Bench<'_>, response: &Response, text: &str) -> bool {
     let Ok(redactor) = Redactor::new(&redact.extra_patterns, &redact.allow) else { return false };
     // Redacted before it is cut, so that no half of a secret stays.
     let redacted = redactor.redact(text);
+    if redactor.finds_however_spelled(&redacted) {
+        let _ = kept::write(&bench.wiki.repo.memory_dir(), kept::RESPONSES, &response.sha256, WITHHELD);
+        return false;
+    }
     let cut = &redacted[..redacted.floor_char_boundary(MOST_KEPT)];
     let kept = kept::write(&bench.wiki.repo.memory_dir(), kept::RESPONSES, &response.sha256, cut);
     kept.is_ok() && cut.len() == redacted.len()

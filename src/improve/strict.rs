@@ -91,8 +91,7 @@ pub(super) fn number(value: Option<&Value>, least: i64, most: i64) -> Result<i64
     let number = value.and_then(Value::as_i64).filter(|number| (least..=most).contains(number));
     number.ok_or_else(|| {
         let found = value.map_or_else(|| "nothing".into(), Value::to_string);
-        let short: String = found.chars().take(40).collect();
-        format!("{short} is no whole number from {least} to {most}")
+        format!("{found} is no whole number from {least} to {most}")
     })
 }
 

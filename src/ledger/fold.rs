@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Event, REF, State, cache};
 use crate::git::{self, Oid, Repo};
+use crate::wiki::shown::json_fault;
 
 /// Whether the cache may be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,7 +119,7 @@ pub fn parse(path: &BStr, bytes: &[u8]) -> (Vec<Event>, Vec<String>) {
     for (number, line) in bytes.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         match serde_json::from_slice(line) {
             Ok(event) => events.push(event),
-            Err(error) => faults.push(format!("{path}:{}: {error}", number + 1)),
+            Err(error) => faults.push(format!("{path}:{}: {}", number + 1, json_fault(&error))),
         }
     }
     (events, faults)

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use crate::wiki::shown::json_fault;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use ulid::Ulid;
@@ -98,7 +99,7 @@ pub fn list(memory: &Path) -> std::io::Result<Queue> {
             }
         };
         match serde_json::from_slice::<Queued>(&bytes) {
-            Err(error) => queue.unreadable.push((path, error.to_string())),
+            Err(error) => queue.unreadable.push((path, json_fault(&error))),
             Ok(queued) => match queue.waiting.iter_mut().find(|waiting| waiting.queued.same_as(&queued)) {
                 Some(waiting) => waiting.files.push(path),
                 None => queue.waiting.push(Waiting { queued, files: vec![path] }),

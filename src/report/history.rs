@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use crate::git::{self, Commit, Oid};
 use crate::ledger::{self, Cache, Event, Proposal};
 use crate::wiki::Wiki;
+use crate::wiki::shown::json_fault;
 
 /// What to tell.
 #[derive(Debug, Clone, Default)]
@@ -152,7 +153,7 @@ fn read_day(wiki: &Wiki, tip: Oid, folder: &str, faults: &mut Vec<String>) -> gi
         for (number, line) in bytes.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
             match serde_json::from_slice(line) {
                 Ok(event) => events.push(event),
-                Err(error) => faults.push(format!("{}:{}: {error}", file.path, number + 1)),
+                Err(error) => faults.push(format!("{}:{}: {}", file.path, number + 1, json_fault(&error))),
             }
         }
     }

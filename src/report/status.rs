@@ -15,6 +15,7 @@ use crate::improve::since::Unseen;
 use crate::ledger::{self, Cache, State, cache, queue};
 use crate::proposal::{View, view};
 use crate::session;
+use crate::wiki::shown::json_fault;
 use crate::wiki::{Kind, Wiki};
 
 /// The state of a wiki.
@@ -297,7 +298,7 @@ fn runs(repo: &Repo, trouble: &mut Vec<String>) -> git::Result<Vec<LastRun>> {
         let run: Run = match serde_json::from_slice(&bytes) {
             Ok(run) => run,
             Err(error) => {
-                trouble.push(format!("the record {folder}/run.json cannot be read: {error}"));
+                trouble.push(format!("the record {folder}/run.json cannot be read: {}", json_fault(&error)));
                 continue;
             }
         };

@@ -368,6 +368,9 @@ const BY_KEYS: [TellingKeys; 2] =
 /// How many lines are looked at before a file counts as unknown.
 const LOOKED_AT: usize = 200;
 
+/// How much of a file that no reader knows is redacted, so that its first line can be told.
+const BEGINNING: usize = 1 << 14;
+
 fn recognise(path: &Path, from: From, redactor: &Redactor) -> io::Result<Recognised> {
     let asked = |format: From| from == From::Auto || from == format;
     let head = magic(path)?;
@@ -382,11 +385,11 @@ fn recognise(path: &Path, from: From, redactor: &Redactor) -> io::Result<Recogni
     }
     let mut lines = Lines::new(BufReader::with_capacity(1 << 13, unpacked(path)?));
     let mut ignored = Damage::default();
-    let mut first: Option<String> = None;
+    let mut beginning: Option<Vec<u8>> = None;
     let (mut binary, mut document) = (false, false);
     for _ in 0..LOOKED_AT {
         let Some(line) = lines.next(&mut ignored)? else { break };
-        if first.is_none() {
+        if beginning.is_none() {
             if let Some(what) = codex::is_index(line.bytes).filter(|_| asked(From::Codex)) {
                 return Err(foreign(what));
             }
@@ -394,14 +397,18 @@ fn recognise(path: &Path, from: From, redactor: &Redactor) -> io::Result<Recogni
             binary = head.iter().any(|b| *b < 9)
                 || std::str::from_utf8(head).is_err_and(|error| error.error_len().is_some());
             document = head.starts_with(b"{");
-            first = Some(printable(&redactor.redact(&String::from_utf8_lossy(head))));
         }
+        let beginning = beginning.get_or_insert_default();
+        // More than is shown: a secret may go on behind that, or in the next line.
+        let room = BEGINNING.saturating_sub(beginning.len());
+        beginning.extend_from_slice(&line.bytes[..line.bytes.len().min(room)]);
+        beginning.push(b'\n');
         let told = BY_LINE.iter().find(|(format, _, is_telling)| asked(*format) && is_telling(line.bytes));
         if let Some((_, form, _)) = told {
             return Ok(Recognised::As(*form));
         }
     }
-    let Some(first) = first else { return Ok(Recognised::Empty) };
+    let Some(beginning) = beginning else { return Ok(Recognised::Empty) };
     if document && let Some(keys) = top_level_keys(path)? {
         let told = BY_KEYS.iter().find(|(format, _, is_document)| asked(*format) && is_document(&keys));
         if let Some((_, form, _)) = told {
@@ -410,12 +417,17 @@ fn recognise(path: &Path, from: From, redactor: &Redactor) -> io::Result<Recogni
     }
     let noted =
         path.extension().is_some_and(|e| ["md", "markdown", "txt"].iter().any(|known| e.eq_ignore_ascii_case(known)));
-    let note =
-        from == From::Markdown || from == From::Auto && (noted || first.starts_with("# ") || first.starts_with("---"));
+    let note = from == From::Markdown
+        || from == From::Auto && (noted || beginning.starts_with(b"# ") || beginning.starts_with(b"---"));
     if binary && path.extension().is_some_and(|end| end.eq_ignore_ascii_case("db")) {
         return Err(foreign("no SQLite database, or an encrypted one"));
     }
-    Ok(if note && !binary { Recognised::Markdown } else { Recognised::Unknown(first) })
+    Ok(if note && !binary {
+        Recognised::Markdown
+    } else {
+        let quotable = redactor.quotable(&String::from_utf8_lossy(&beginning));
+        Recognised::Unknown(printable(quotable.lines().next().unwrap_or_default()))
+    })
 }
 
 /// A file that is known to hold no session is an error that says what it is.

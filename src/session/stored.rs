@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::seen::Held;
 use super::{Agent, Observation, Session};
 use crate::git::{Error, Oid, Repo, Result};
+use crate::wiki::shown::json_fault;
 
 /// Where the refs of captured sessions stand.
 pub const REFS: &str = "refs/memory/sessions/";
@@ -121,7 +122,8 @@ pub fn at(repo: &Repo, commit: Oid) -> Result<Stored> {
     let blob = |name: &str| Ok::<_, Error>(repo.entry(commit, BStr::new(name))?.map(|entry| entry.oid));
     let missing = |name: &str| Error::read(format!("{name} of the session at {commit}"), "it is not there");
     let meta = repo.blob(blob(META)?.ok_or_else(|| missing(META))?)?;
-    let meta = serde_json::from_slice(&meta).map_err(|error| Error::read(format!("{META} at {commit}"), error))?;
+    let meta = serde_json::from_slice(&meta)
+        .map_err(|error| Error::read(format!("{META} at {commit}"), json_fault(&error)))?;
     let page_blob = blob(PAGE)?.ok_or_else(|| missing(PAGE))?;
     Ok(Stored { commit, meta, page_blob, observations_blob: blob(OBSERVATIONS)? })
 }
@@ -157,8 +159,8 @@ pub(super) fn observations(repo: &Repo, stored: &Stored) -> Result<Vec<Observati
     let lines = bytes.split(|b| *b == b'\n').filter(|line| !line.is_empty());
     lines
         .map(serde_json::from_slice)
-        .collect::<Result<_, _>>()
-        .map_err(|error| Error::read(format!("{OBSERVATIONS} of session {}", stored.meta.id), error))
+        .collect::<Result<_, serde_json::Error>>()
+        .map_err(|error| Error::read(format!("{OBSERVATIONS} of session {}", stored.meta.id), json_fault(&error)))
 }
 
 /// A session as its record and its observations tell it.

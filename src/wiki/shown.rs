@@ -35,6 +35,16 @@ pub fn json_shown(text: &str) -> Cow<'_, str> {
     Cow::Owned(safe)
 }
 
+/// What is wrong with a text that is no JSON of ours, without any of its words.
+pub fn json_fault(error: &serde_json::Error) -> String {
+    let said = error.to_string();
+    // What names a field names one of ours; all else quotes what stands there.
+    if !error.is_data() || said.starts_with("missing field") || said.starts_with("duplicate field") {
+        return said;
+    }
+    format!("a value is none that may stand there at line {} column {}", error.line(), error.column())
+}
+
 fn escape(text: &str, lines: bool) -> Cow<'_, str> {
     let kept = |c: char| c == '\t' || (lines && c == '\n') || !is_dangerous(c);
     let plain = |byte: u8| (b' '..=b'~').contains(&byte);
@@ -114,6 +124,23 @@ mod tests {
     #[test]
     fn ordinary_text_of_any_script_is_not_copied() {
         assert!(matches!(shown("größe\t日本 👩\u{200d}💻"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn what_is_wrong_with_json_is_told_without_its_words() {
+        #[derive(Debug, serde::Deserialize)]
+        #[allow(dead_code)]
+        struct Record {
+            at: u64,
+        }
+        for (text, told) in [
+            (r#"{"at":"hunter2"}"#, "a value is none that may stand there at line 1 column 15"),
+            (r#""hunter2""#, "a value is none that may stand there at line 1 column 9"),
+            (r#"{"hunter2":1}"#, "missing field `at` at line 1 column 13"),
+            (r#"{"at":hunter2}"#, "expected value at line 1 column 7"),
+        ] {
+            assert_eq!(json_fault(&serde_json::from_str::<Record>(text).unwrap_err()), told);
+        }
     }
 
     #[test]

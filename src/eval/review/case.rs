@@ -9,6 +9,7 @@ use toml::Spanned;
 
 use super::super::faulty::{Faulty, Labelled};
 use super::label::{Label, MustNot, Word};
+use crate::session::quotable;
 use crate::wiki::Kind;
 use crate::wiki::open::is_page;
 
@@ -146,7 +147,7 @@ fn read(top: &Path, file: &Path) -> Result<Case, Faulty> {
     let folder = file.parent().unwrap_or(top);
     let source = Source { file, text: &text };
     let written: Written = toml::from_str(&text)
-        .map_err(|error| source.wrong(error.span().unwrap_or_default(), error.message().to_owned()))?;
+        .map_err(|error| source.wrong(error.span().unwrap_or_default(), quotable(error.message())))?;
     if written.about.trim().is_empty() {
         return Err(source.wrong(0..0, "`about` must say what the case is there for".into()));
     }

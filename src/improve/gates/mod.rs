@@ -150,7 +150,7 @@ impl Verdict {
 fn kept(bench: &Bench<'_>, words: &str, most: usize) -> String {
     let redact = &bench.wiki.config.settings.redact;
     match Redactor::new(&redact.extra_patterns, &redact.allow) {
-        Ok(redactor) => one_line(&redactor.redact(words), most),
+        Ok(redactor) => one_line(&redactor.quotable(words), most),
         Err(_) => "(withheld: the patterns of `redact` cannot be used)".into(),
     }
 }

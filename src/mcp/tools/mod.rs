@@ -28,7 +28,7 @@ use crate::git::{Oid, Person};
 use crate::proposal::propose::Writer;
 use crate::proposal::{self, Refused};
 use crate::search::{self as room, Kept, Pages};
-use crate::session::Redactor;
+use crate::session::{Redactor, quotable};
 use crate::wiki::scope::{GLOBAL, Unresolved};
 use crate::wiki::{Kind, Wiki};
 
@@ -188,7 +188,8 @@ const fn row<T: Tool>() -> Row {
         made: || schema::made::tool::<T::Input, T::Output>(T::NAME),
         call: |call, arguments| {
             let input = serde_json::from_value(Value::Object(arguments))
-                .map_err(|error| Error::Arguments(format!("{} does not take these arguments: {error}", T::NAME)))?;
+                .map_err(|error| quotable(&error.to_string()))
+                .map_err(|why| Error::Arguments(format!("{} does not take these arguments: {why}", T::NAME)))?;
             let said = T::call(call, input)?;
             let value = serde_json::to_value(said.value)
                 .map_err(|error| Error::Arguments(format!("the answer cannot be written as JSON: {error}")))?;

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::http::Answer;
-use crate::session::Redactor;
+use crate::session::quotable;
 use crate::wiki::shown::shown;
 
 /// Most characters of a stranger's words in a message.
@@ -103,7 +103,7 @@ pub(super) fn without(text: &str, key: Option<&str>) -> String {
 
 /// Without secrets (the key first, whatever it looks like), on one line, escaped, and cut last.
 pub fn clean(text: &str, key: Option<&str>) -> String {
-    let text = Redactor::redact_once(&without(text, key), &[], &[]).unwrap_or_default();
+    let text = quotable(&without(text, key));
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     // Once more: escapes that parted the key are gone now.
     let line = without(&line, key);

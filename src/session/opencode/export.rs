@@ -10,6 +10,7 @@ use super::parts::{About, Message, Part, Reading, in_order};
 use super::{foreign, json, second};
 use crate::session::lines::{self, Damage};
 use crate::session::{ReadOptions, Session};
+use crate::wiki::shown::json_fault;
 
 /// The document, its messages not yet looked into.
 #[derive(Deserialize)]
@@ -23,7 +24,8 @@ struct Export<'t> {
 /// Reads the one session of the document. What is damaged inside a message costs that message only.
 pub(super) fn read(bytes: Vec<u8>, options: ReadOptions, damage: &mut Damage) -> io::Result<Vec<Session>> {
     let text = lines::text(&bytes, 1, damage);
-    let export: Export = serde_json::from_str(&text).map_err(|error| foreign(&format!("no export: {error}")))?;
+    let export: Export =
+        serde_json::from_str(&text).map_err(|error| foreign(&format!("no export: {}", json_fault(&error))))?;
     let about = json::value(export.info.get().as_bytes(), damage).as_ref().and_then(About::read);
     let Some(about) = about else { return Ok(Vec::new()) };
     let mut messages: Vec<(String, Value)> = Vec::new();

@@ -65,20 +65,20 @@ pub(super) fn review(bench: &Bench<'_>, selected: &Selected) -> Result<Option<Fo
         ..Found::default()
     };
     let text = asked.text.unwrap_or_default();
+    let redact = &wiki.config.settings.redact;
+    let redactor =
+        Redactor::new(&redact.extra_patterns, &redact.allow).map_err(|error| Error::Settings(error.to_string()))?;
     let read = || contract::envelope(&text).and_then(|value| contract::read(&value, bytes));
     match asked.value.map(|_| read()) {
         Err(end) => found.end = end,
         Ok(Err(why)) => {
-            let why = format!("the reply is refused whole: {why}");
+            let why = format!("the reply is refused whole: {}", one_line(&redactor.quotable(&why), LINE));
             call.error = Some(format!("bad_reply: {why}"));
             found.end = End::Failed(why);
         }
         Ok(Ok(reply)) => {
-            let redact = &wiki.config.settings.redact;
-            let redactor = Redactor::new(&redact.extra_patterns, &redact.allow)
-                .map_err(|error| Error::Settings(error.to_string()))?;
             // Whole texts are redacted before any is cut.
-            let line = |text: &str| one_line(&redactor.redact(text), LINE);
+            let line = |text: &str| one_line(&redactor.quotable(text), LINE);
             call.summary = Some(line(&reply.summary)).filter(|summary| !summary.is_empty());
             found.rejected = reply
                 .rejected
