@@ -34,7 +34,8 @@ pub fn check(bytes: &[u8]) {
         assert!(proposals.len() <= 100, "{}", proposals.len());
     }
     let shown = [hit("gotchas/export-is-paged.md")];
-    let Ok(Some((said, facts))) = in_time(bytes.len(), || lanes::fuzzed::distill(&value, &shown)) else { return };
+    let Ok(Some(lesson)) = in_time(bytes.len(), || lanes::fuzzed::distill(&value, &shown)) else { return };
+    let lanes::fuzzed::Lesson { said, facts } = lesson;
     assert!((1..=8).contains(&facts.len()), "{facts:?}");
     for (fact, quote) in &facts {
         assert!(fact.chars().count() <= 400 && quote.chars().count() <= 400, "{fact} {quote}");

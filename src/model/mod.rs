@@ -23,7 +23,7 @@ pub use error::{Error, Failed};
 pub use parse::{MOST_BEGINNINGS, answer, first_json};
 pub use prompt::Prompt;
 pub use server::Structured;
-#[cfg(fuzzing)]
+#[cfg(any(fuzzing, test))]
 pub use server::fuzzed;
 pub use settings::{StageSettings, amiss, covered};
 

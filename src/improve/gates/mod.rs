@@ -3,7 +3,7 @@
 
 mod again;
 mod eval;
-#[cfg(fuzzing)]
+#[cfg(any(fuzzing, test))]
 pub mod fuzzed;
 mod judge;
 mod retrieval;

@@ -22,17 +22,26 @@ pub fn reflect(reply: &Value) -> Result<Vec<(&'static str, String)>, String> {
     reflect::read(reply).map(|revision| revision.fields)
 }
 
-/// The lesson of a note: what it says, and each of its statements with its quote. `None`: the note holds none.
+/// The lesson of a note.
+#[derive(Debug)]
+pub struct Lesson {
+    /// Its title and body.
+    pub said: String,
+    /// Each of its statements with its quote.
+    pub facts: Vec<(String, String)>,
+}
+
+/// The lesson of a note; `None`: the note holds none.
 ///
 /// # Errors
 /// In words.
-pub fn distill(reply: &Value, shown: &[Hit]) -> Result<Option<(String, Vec<(String, String)>)>, String> {
+pub fn distill(reply: &Value, shown: &[Hit]) -> Result<Option<Lesson>, String> {
     Ok(match distill::read(reply, shown)? {
         distill::Reply::Nothing(_) => None,
-        distill::Reply::Lesson(lesson) => Some((
-            format!("{}\n{}", lesson.title, lesson.body),
-            lesson.facts.into_iter().map(|fact| (fact.text, fact.quote)).collect(),
-        )),
+        distill::Reply::Lesson(lesson) => Some(Lesson {
+            said: format!("{}\n{}", lesson.title, lesson.body),
+            facts: lesson.facts.into_iter().map(|fact| (fact.text, fact.quote)).collect(),
+        }),
     })
 }
 

@@ -1,7 +1,7 @@
 //! The lanes: each turns what was selected into candidates.
 
 mod distill;
-#[cfg(fuzzing)]
+#[cfg(any(fuzzing, test))]
 pub mod fuzzed;
 mod grounded;
 mod reflect;

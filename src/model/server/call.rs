@@ -21,7 +21,7 @@ pub(super) struct Call<'c> {
 }
 
 /// What one try came to.
-enum Tried {
+pub(super) enum Tried {
     Done(Reply),
     /// Nothing else would come of the same again.
     Ended(Failed),
@@ -120,10 +120,7 @@ impl<'c> Call<'c> {
                 return Ok(Tried::Ended(Error::BadReply(format!("it is larger than {most} MiB")).into()));
             }
         };
-        let value: Option<Value> = serde_json::from_slice(&answer.body).ok();
-        // An answer that cannot be used may have cost as much as a good one.
-        let usage = value.as_ref().and_then(|value| self.shape.usage(value));
-        let tried = self.judge(&answer, value.as_ref(), usage, abilities);
+        let (tried, usage) = self.read(&answer, abilities);
         match (&tried, usage) {
             (Tried::Done(reply), _) => reserved.settle(reply.usage),
             (_, Some(usage)) => reserved.settle(usage),
@@ -132,6 +129,14 @@ impl<'c> Call<'c> {
             _ => reserved.settle(Usage::default()),
         }
         Ok(tried)
+    }
+
+    /// What comes of an answer, and what it cost where it says so: one that cannot be used may have cost as much as a
+    /// good one.
+    pub fn read(&self, answer: &Answer, abilities: &Abilities) -> (Tried, Option<Usage>) {
+        let value: Option<Value> = serde_json::from_slice(&answer.body).ok();
+        let usage = value.as_ref().and_then(|value| self.shape.usage(value));
+        (self.judge(answer, value.as_ref(), usage, abilities), usage)
     }
 
     fn judge(&self, answer: &Answer, value: Option<&Value>, usage: Option<Usage>, abilities: &Abilities) -> Tried {

@@ -1,13 +1,15 @@
 //! The way from a server's answer to a reply without the network, for `scripts/fuzz`.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::super::budget::Budget;
 use super::super::{Error, Prompt, Reply, Stage, StageSettings};
+use super::abilities::{self, Lowered};
 use super::address::Address;
+use super::call::{Call, Tried};
 use super::http::Answer;
-use super::{Call, Lowered, Shape, Tried, abilities, pause};
+use super::{Shape, pause};
 use crate::config;
 
 /// The key that is sent, and must be in no message.
@@ -35,17 +37,12 @@ pub fn read(answered: &Answered<'_>, prompt: &Prompt) -> (Result<Reply, Error>, 
         url: format!("http://127.0.0.1:1{}", shape.path()),
         host: "127.0.0.1:1".into(),
         is_local: true,
-        variable: shape.key_variable().into(),
+        variable: Some(shape.key_variable().into()),
         key: Some(KEY.into()),
     };
-    let call = Call {
-        shape,
-        settings: &StageSettings::of(&settings, Stage::Review),
-        prompt,
-        budget: &Budget::new(Path::new("/nowhere"), 0, 0),
-        address: &address,
-        deadline: Instant::now(),
-    };
+    let settings = StageSettings::of(&settings, Stage::Review);
+    let budget = Budget::new(Path::new("/nowhere"), 0, 0);
+    let call = Call::new(shape, &settings, prompt, &budget, &address);
     let now = jiff::Timestamp::UNIX_EPOCH;
     let answer = Answer {
         status: answered.status,
@@ -53,15 +50,15 @@ pub fn read(answered: &Answered<'_>, prompt: &Prompt) -> (Result<Reply, Error>, 
         location: answered.location.map(str::to_owned),
         body: answered.body.to_vec(),
     };
-    let mut abilities = abilities::known(shape, &address.url, &call.settings.model);
+    let mut abilities = abilities::known(shape, &address.url, &settings.model);
     let mut lowered = Lowered::default();
     for _ in 0..8 {
-        match call.judge(&answer, &abilities) {
+        match call.read(&answer, &abilities).0 {
             Tried::Done(reply) => return (Ok(reply), None),
-            Tried::Ended(error) => return (Err(error), None),
-            Tried::Later(error, wait) => return (Err(error), Some(pause::before(0, wait))),
+            Tried::Ended(failed) => return (Err(failed.error), None),
+            Tried::Later(error, wait) => return (Err(error), wait),
             // The same answer again, however little is asked for.
-            Tried::Declined(_, words, error) => match lowered.next(abilities, &words) {
+            Tried::Declined(_, words, error) => match lowered.next(abilities, &words, settings.max_output_tokens) {
                 Some(next) => abilities = next,
                 None => return (Err(error), None),
             },

@@ -5,7 +5,7 @@ mod abilities;
 mod address;
 mod anthropic;
 mod call;
-#[cfg(fuzzing)]
+#[cfg(any(fuzzing, test))]
 pub mod fuzzed;
 mod http;
 mod openai;
