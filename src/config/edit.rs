@@ -3,7 +3,7 @@
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value};
 
 use super::keys::{self, Type};
-use super::layers::at;
+use super::layer::at;
 use super::{Error, text};
 
 /// The file's text with `key` set to `value`, which is read as a flag's value is (lists separated by commas or as a

@@ -4,6 +4,7 @@ mod committed;
 pub mod edit;
 mod inputs;
 pub mod keys;
+mod layer;
 mod layers;
 #[cfg(test)]
 pub(crate) mod made;
