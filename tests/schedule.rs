@@ -281,7 +281,7 @@ fn a_strategy_says_which_lanes_run_and_the_plan_says_what_is_not_there() {
     let sandbox = wiki();
     sandbox.run(&["capture", &session(&sandbox, 1)]);
     let (state, files) = (sandbox.state(), sandbox.git_files());
-    let run = sandbox.json(&["improve", "--dry-run", "--strategy", "consolidate"]);
+    let run = without_lanes(&sandbox, &["improve", "--dry-run", "--strategy", "consolidate", "--json"]);
     assert_eq!(run["strategy"], "consolidate");
     assert_eq!(selected(&run), [""; 0]);
     assert_eq!(gate(&run, "lane_off").map(|gate| &gate["removed"]), Some(&1.into()), "{run}");
@@ -308,9 +308,10 @@ fn a_strategy_says_which_lanes_run_and_the_plan_says_what_is_not_there() {
     }
     assert_eq!(run["plan"]["snapshot"]["index"], "absent");
     assert_eq!(run["plan"]["triage"], serde_json::json!({"configured": "off", "effective": "off", "cap": 25}));
-    for name in ["default", "quick", "thorough", "catchup", "reflect-distill", "proactive-maintenance"] {
+    for name in ["default", "quick", "thorough", "catchup", "proactive-maintenance"] {
         sandbox.run(&["improve", "--dry-run", "--strategy", name, "--trigger", "post-commit"]);
     }
+    without_lanes(&sandbox, &["improve", "--dry-run", "--strategy", "reflect-distill", "--json"]);
     assert_eq!(sandbox.state(), state);
     assert!(sandbox.git_files() == files, "a dry run writes nothing at all");
     let words = sandbox.run(&["improve", "--dry-run", "--strategy", "thorough"]);
@@ -319,6 +320,83 @@ fn a_strategy_says_which_lanes_run_and_the_plan_says_what_is_not_there() {
     let planned = sandbox.json(&["improve", "--dry-run"]);
     let live = sandbox.json(&["improve"]);
     assert_eq!(live["plan"], planned["plan"]);
+}
+
+/// A run, or a plan, of which no lane can run: it ends with 1; the record.
+fn without_lanes(sandbox: &Sandbox, args: &[&str]) -> Value {
+    let output = sandbox.memory(args).output().expect("the binary starts");
+    assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
+    let run: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    common::is_as_its_schema_says(&run);
+    assert_eq!(run["failure"]["code"], "no_lane", "{run}");
+    run
+}
+
+#[test]
+fn a_strategy_of_which_no_lane_is_built_fails_by_hand_and_by_the_clock() {
+    let sandbox = wiki();
+    sandbox.run(&["capture", &session(&sandbox, 1)]);
+    let (out, said) = sandbox.fails(1, &["improve", "--strategy", "consolidate"]);
+    let none = "none of its lanes can run: promote (not built), consolidate (not built), pair (not built)";
+    assert!(said.contains(none) && !out.contains("nothing is due"), "{out}{said}");
+    sandbox.git(&["config", "memory.improve.strategy", "consolidate"]);
+    let run = without_lanes(&sandbox, &["improve", "--trigger", "schedule", "--json"]);
+    assert_eq!((&run["state"], &run["error"]), (&"failed".into(), &none.into()));
+    // A session that is named is looked at, whatever the strategy leaves out.
+    assert_eq!(selected(&sandbox.json(&["improve", "--session", &id(1)])), [id(1)]);
+    // Where some lane runs, the others are named.
+    let output = sandbox.memory(&["improve", "--strategy", "thorough"]).output().expect("the binary starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && !said.contains("did not run"), "nothing was due: {said}");
+    sandbox.run(&["capture", &session(&sandbox, 2)]);
+    let output = sandbox.memory(&["improve", "--strategy", "thorough"]).output().expect("the binary starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("did not run: reflect, distill, promote, consolidate, pair"), "{said}");
+}
+
+#[test]
+fn a_run_by_hand_takes_what_was_queued_and_one_that_names_leaves_it() {
+    let sandbox = wiki();
+    sandbox.run(&["capture", &session(&sandbox, 1)]);
+    let queued = || sandbox.json(&["status"])["queued"].clone();
+    assert_eq!(queued(), 1);
+    sandbox.run(&["improve", "--session", &id(1)]);
+    assert_eq!(queued(), 1, "it did not look for what was captured");
+    sandbox.run(&["improve"]);
+    assert_eq!(queued(), 0);
+}
+
+#[test]
+fn by_hand_a_session_that_may_go_on_is_named_as_such() {
+    let mut sandbox = wiki();
+    sandbox.run(&["capture", &session(&sandbox, 1)]);
+    let ended = sandbox.json(&["session", "show", &id(1)])["ended"].as_str().expect("a time").to_owned();
+    let ended: jiff::Timestamp = ended.parse().expect("a time");
+    let at = |seconds: i64| jiff::Timestamp::from_second(ended.as_second() + seconds).expect("a time").to_string();
+    sandbox.now = Some(at(599));
+    let plan = sandbox.json(&["improve", "--dry-run"]);
+    assert_eq!(plan["plan"]["selected"][0]["age_secs"], 599, "{plan}");
+    let said = sandbox.run(&["improve", "--dry-run"]);
+    assert!(said.contains("was still being written 599 s ago: what follows later is looked at again"), "{said}");
+    sandbox.now = Some(at(600));
+    let said = sandbox.run(&["improve"]);
+    assert!(!said.contains("still being written"), "{said}");
+}
+
+#[test]
+fn settings_of_the_judge_that_cannot_be_used_end_the_run_before_anything_is_claimed() {
+    let sandbox = wiki();
+    let log = model(&sandbox);
+    sandbox.run(&["capture", &session(&sandbox, 1)]);
+    for (key, value) in [("baseUrl", "no address"), ("provider", "replay")] {
+        sandbox.git(&["config", "memory.model.judge.provider", "openai"]);
+        sandbox.git(&["config", "memory.model.judge.model", "m"]);
+        sandbox.git(&["config", &format!("memory.model.judge.{key}"), value]);
+        sandbox.json_error(78, &["improve"]);
+        assert_eq!(tick(&sandbox).status.code(), Some(78), "{key}");
+    }
+    assert_eq!(asked(&log), BTreeMap::new());
+    assert!(!events(&sandbox).iter().any(|event| event["kind"] == "claimed"));
 }
 
 #[test]
@@ -334,7 +412,8 @@ fn a_strategy_of_ones_own_is_laid_over_the_built_in_one() {
     let run = sandbox.json(&["improve", "--dry-run"]);
     assert_eq!((&run["strategy"], &run["plan"]["triage"]["configured"]), (&"nightly".into(), &"queue".into()));
     assert_eq!(run["plan"]["limits"], serde_json::json!({"cli": null, "strategy": 2, "stage": null, "effective": 2}));
-    assert_eq!(selected(&run), [id(1), id(2)], "{run}");
+    assert_eq!(selected(&run), [id(3)], "by hand and without words the newest: {run}");
+    assert_eq!(selected(&sandbox.json(&["improve", "--dry-run", "--all"])), [id(1), id(2)]);
     let narrower = sandbox.json(&["improve", "--dry-run", "--max-sessions", "1"]);
     assert_eq!((selected(&narrower), &narrower["plan"]["limits"]["effective"]), (vec![id(1).as_str()], &1.into()));
     // What is wrong is told with the file and the near name.
@@ -404,7 +483,8 @@ fn without_autonomy_a_triage_that_would_accept_is_downgraded_where_people_see_it
     assert_eq!(downgraded[0]["data"]["reason"], "autonomy_gated");
     assert!(run["events"].as_array().is_some_and(|ids| ids.contains(&downgraded[0]["id"])), "{run}");
     let report = sandbox.run(&["run", "show", run["id"].as_str().expect("an id")]);
-    assert!(report.contains("## Not done by itself") && report.contains("autonomy"), "{report}");
+    let words = "* triage accepts nothing by itself (autonomy_gated): approval.autonomy is off";
+    assert!(report.contains("## Not done by itself") && report.contains(words), "{report}");
     // The user's own configuration can.
     sandbox.git(&["config", "memory.approval.autonomy", "true"]);
     sandbox.run(&["capture", &session(&sandbox, 2)]);
@@ -450,6 +530,7 @@ fn a_forged_mark_lets_nothing_land() {
     let commit = git(&["commit-tree", &tree, "-p", "refs/memory/log", "-m", "forged"]);
     git(&["update-ref", "refs/memory/log", &commit]);
     sandbox.run(&["capture", &session(&sandbox, 2)]);
+    model(&sandbox);
     for strategy in ["thorough", "reflect-distill", "proactive-maintenance"] {
         sandbox.json(&["improve", "--strategy", strategy]);
     }
@@ -673,12 +754,33 @@ fn three_failed_reviews_park_a_session_and_status_shows_it() {
             (&"failed".into(), &"failed".into()),
             "{attempt}: {run}"
         );
-        assert!(said.contains("review could not look at"), "{said}");
+        let outcome = &run["outcomes"][0];
+        assert_eq!(outcome["attempt"], attempt, "{run}");
+        let told =
+            format!("review of {}: the reply cannot be used, attempt {attempt} of 3: the reply holds no JSON", id(1));
+        assert!(said.contains(&told), "{said}");
+        let report = sandbox.run(&["run", "show", run["id"].as_str().expect("an id")]);
+        let reply = outcome["response"].as_str().expect("the reply's digest");
+        assert!(report.contains(&format!("attempt {attempt} of 3 is used up")), "{report}");
+        assert!(report.contains(&format!("responses/{reply}.txt")), "{report}");
+        let kept = sandbox.path(format!(".git/memory/responses/{reply}.txt"));
+        assert!(kept.is_file() && said.contains(&kept.display().to_string()), "{said}");
     }
     let parked = ticked(&sandbox);
     assert_eq!(gate(&parked, "parked").map(|gate| &gate["removed"]), Some(&1.into()), "{parked}");
     assert_eq!(sandbox.json(&["status"])["sessions"]["parked"], serde_json::json!([id(1)]));
-    assert!(sandbox.run(&["status"]).contains("parked"));
+    assert!(sandbox.run(&["run", "list"]).lines().all(|line| line.contains("  schedule  failed  ")));
+    let status = sandbox.run(&["status"]);
+    assert!(status.contains("parked") && status.contains("`git memory improve --session ID`"), "{status}");
+}
+
+#[test]
+fn a_failure_is_told_once() {
+    let sandbox = wiki();
+    answering(&sandbox, "no JSON here");
+    sandbox.run(&["capture", &session(&sandbox, 1)]);
+    let (out, said) = sandbox.fails(1, &["improve"]);
+    assert_eq!((out.matches("holds no JSON").count(), said.matches("holds no JSON").count()), (0, 1), "{out}{said}");
 }
 
 #[test]

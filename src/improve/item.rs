@@ -74,6 +74,10 @@ pub(super) fn work(
         End::Unavailable(why) | End::OutOfUse(why) | End::BudgetExhausted(why) => ("unavailable", Some(why)),
     };
     let mut event = ended(run, selected, outcome, why);
+    if let (End::Failed(_), Some(outcome)) = (&found.end, run.outcomes.last_mut()) {
+        outcome.attempt = Some(failures(bench, selected) + 1);
+        outcome.response = found.responses.last().map(|reply| reply.sha256.clone());
+    }
     let input = found.input.take();
     match &found.end {
         End::BudgetExhausted(why) => worked.spent = Some(why.clone()),
@@ -128,6 +132,18 @@ pub(super) fn work(
     Ok(())
 }
 
+/// How often this very content failed before.
+fn failures(bench: &Bench<'_>, selected: &Selected) -> u32 {
+    match &selected.page {
+        Some(page) => bench
+            .state
+            .looked(page, &selected.lane)
+            .filter(|looked| looked.tried.as_deref() == Some(selected.blob.as_str()))
+            .map_or(0, |looked| looked.attempts),
+        None => bench.state.reviews.get(selected.subject()).map_or(0, |review| review.attempts),
+    }
+}
+
 /// The candidates that pass, and what later reviews hear of those that do not. What is known already was found again.
 fn validate(
     bench: &Bench<'_>,
@@ -172,6 +188,8 @@ pub(super) fn ended(run: &mut Run, selected: &Selected, outcome: &str, why: Opti
         lane: selected.lane.clone(),
         outcome: outcome.to_owned(),
         reason: why.cloned(),
+        attempt: None,
+        response: None,
     });
     if let ("skipped", Some(why), Some(session)) = (outcome, why, &selected.session) {
         run.skipped.push(Skip { session: session.clone(), reason: why.clone() });

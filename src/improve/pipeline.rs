@@ -138,7 +138,8 @@ pub fn run_locked(wiki: &mut Wiki, request: &Request) -> Result<Run, Error> {
 
 /// A run that found nothing to do leaves no record.
 fn idle(wiki: &Wiki, mut run: Run) -> Run {
-    run.state = RunState::Committed;
+    run.error = run.plan.without_lanes();
+    run.state = if run.error.is_some() { RunState::Failed } else { RunState::Committed };
     exchange(wiki, &mut run);
     run
 }

@@ -60,6 +60,9 @@ pub struct Plan {
     pub skipped: Vec<Skip>,
     /// The lanes and who works in them.
     pub lanes: Vec<Lane>,
+    /// Who judges what they propose; null: no model is set for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judge: Option<Lane>,
     /// Pages that are due for somebody's look although no feedback asks for one.
     #[serde(default)]
     pub proactive: Proactive,
@@ -129,6 +132,9 @@ pub struct Gate {
     /// The lane that it took pages from; `None`: it took out sessions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lane: Option<String>,
+    /// The page, where pages were named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page: Option<String>,
 }
 
 /// One session or page that will be looked at.
@@ -149,6 +155,10 @@ pub struct Selected {
     pub reason: String,
     /// The blob of the session's observations, or of the page.
     pub blob: String,
+    /// How many seconds ago the session's last entry was written, where that is less than
+    /// `scheduler.min_session_age_secs`: it may go on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub age_secs: Option<u64>,
 }
 
 impl Selected {
@@ -251,8 +261,27 @@ impl Plan {
     /// Why one cannot: a person has to mend the settings before anything is claimed.
     pub fn can_be_carried_out(&self) -> Result<(), String> {
         let has_work = |lane: &&Lane| self.selected.iter().any(|selected| selected.lane == lane.name);
-        let why = self.lanes.iter().filter(has_work).find_map(|lane| lane.unavailable.clone());
+        let judge = self.judge.iter().filter(|_| !self.selected.is_empty());
+        let why = self.lanes.iter().filter(has_work).chain(judge).find_map(|lane| lane.unavailable.clone());
         why.map_or(Ok(()), Err)
+    }
+
+    /// The lanes that are on and that nobody can work in, whatever there is to do: not built, or without a model.
+    pub fn idle_lanes(&self) -> Vec<&Lane> {
+        let is_idle = |lane: &&Lane| matches!(lane.unavailable.as_deref(), Some(NOT_BUILT | NO_MODEL));
+        self.lanes.iter().filter(|lane| lane.enabled).filter(is_idle).collect()
+    }
+
+    /// Why no lane at all can run, if so: doing nothing then is no success.
+    pub fn without_lanes(&self) -> Option<String> {
+        let idle = self.idle_lanes();
+        let on = self.lanes.iter().filter(|lane| lane.enabled).count();
+        let named = |lane: &&Lane| format!("{} ({})", lane.name, lane.unavailable.as_deref().unwrap_or_default());
+        let names = idle.iter().map(named).collect::<Vec<_>>().join(", ");
+        match (on, idle.len()) {
+            (0, _) => Some("it has no lane on".to_owned()),
+            (on, idle) => (on == idle).then(|| format!("none of its lanes can run: {names}")),
+        }
     }
 }
 
@@ -307,6 +336,7 @@ pub fn plan(
         selected: found.selected,
         skipped: found.skipped,
         lanes: lanes(strategy, &models, request, pages.lanes),
+        judge: judge(&models),
         proactive: Proactive {
             enabled: strategy.proactive.enabled,
             days: strategy.proactive.days,
@@ -323,6 +353,20 @@ pub fn plan(
 /// What a lane that this version does not have says of itself.
 pub(super) const NOT_BUILT: &str = "not built";
 
+/// What a lane that needs a model says without one.
+pub(super) const NO_MODEL: &str = "no model";
+
+fn judge(models: &Models) -> Option<Lane> {
+    let settings = models.has(Stage::Judge).then(|| models.stage(Stage::Judge))?;
+    Some(Lane {
+        name: Stage::Judge.as_str().to_owned(),
+        enabled: true,
+        provider: settings.provider,
+        model: Some(settings.model).filter(|model| !model.is_empty()),
+        unavailable: models.ready(Stage::Judge).err().map(|error| error.to_string()),
+    })
+}
+
 fn lanes(strategy: &Strategy, models: &Models, request: &Request, pages: Vec<Lane>) -> Vec<Lane> {
     let lane = |name: &str, enabled, stage: Option<Stage>, unavailable: Option<&str>| {
         let settings: Option<StageSettings> = stage.map(|stage| models.stage(stage));
@@ -336,14 +380,16 @@ fn lanes(strategy: &Strategy, models: &Models, request: &Request, pages: Vec<Lan
         }
     };
     let amiss = models.ready(Stage::Review).err().map(|error| error.to_string());
-    let enabled = strategy.review.enabled && request.pages.is_empty();
+    // What is named is looked at, whatever the strategy leaves out.
+    let enabled = request.pages.is_empty() && (strategy.review.enabled || !request.sessions.is_empty());
+    let by_name = !request.pages.is_empty() || !request.sessions.is_empty();
     let review = lane("review", enabled, Some(Stage::Review), amiss.as_deref());
     let rest = [
-        lane("promote", strategy.promote.enabled, Some(Stage::Consolidate), Some(NOT_BUILT)),
-        lane("consolidate", strategy.promote.enabled, Some(Stage::Consolidate), Some(NOT_BUILT)),
-        lane("pair", strategy.pair.enabled, Some(Stage::Pair), Some(NOT_BUILT)),
+        lane("promote", !by_name && strategy.promote.enabled, Some(Stage::Consolidate), Some(NOT_BUILT)),
+        lane("consolidate", !by_name && strategy.promote.enabled, Some(Stage::Consolidate), Some(NOT_BUILT)),
+        lane("pair", !by_name && strategy.pair.enabled, Some(Stage::Pair), Some(NOT_BUILT)),
         // Fixed rules tell what is due; nobody is asked.
-        Lane { provider: "builtin".into(), ..lane(due::LANE, strategy.proactive.enabled, None, None) },
+        Lane { provider: "builtin".into(), ..lane(due::LANE, !by_name && strategy.proactive.enabled, None, None) },
     ];
     std::iter::once(review).chain(pages).chain(rest).collect()
 }

@@ -103,6 +103,8 @@ fn ended(selected: &Selected, at_work: Option<&str>) -> Outcome {
         lane: selected.lane.clone(),
         outcome: if here { "failed" } else { "unavailable" }.into(),
         reason: Some("the run's process died".into()),
+        attempt: None,
+        response: None,
     }
 }
 

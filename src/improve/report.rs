@@ -2,9 +2,11 @@
 
 use serde_json::Value;
 
+use super::kept::RESPONSES;
 use super::plan::{Consolidation, Gate, Lane, Proactive, Selected, Sync, Triage};
-use super::run::{Call, Outcome, Read, Run, plural};
+use super::run::{Call, Downgrade, Outcome, Read, Run, RunState, plural};
 use super::select::due::Due;
+use crate::ledger::MAX_ATTEMPTS;
 use crate::proposal::message::one_line;
 
 /// One line: `review: 1 session, 2 proposals, 1 refused`.
@@ -30,6 +32,8 @@ pub(super) fn summary(run: &Run) -> String {
             parts.push(format!("{count} {word}"));
         }
     };
+    let accepted = run.count(&["accepted"]);
+    add(accepted, if accepted == 1 { "accepted by itself" } else { "accepted by themselves" });
     add(run.count(&["sighted"]), "seen before");
     add(run.count(&["held"]), "held back");
     add(run.refused.len(), "refused");
@@ -53,20 +57,45 @@ pub(super) fn lanes(run: &Run) -> String {
 
 /// What became of one thing, in words.
 pub fn outcome(outcome: &Outcome) -> String {
+    let attempt = outcome.attempt.map(|attempt| format!("attempt {attempt} of {MAX_ATTEMPTS} ")).unwrap_or_default();
     let words = match outcome.outcome.as_str() {
-        "done" => "was looked at",
-        "skipped" => "was passed over",
-        "failed" => "failed; an attempt is used up",
-        "unavailable" => "nobody could be asked; it is tried again",
-        "gone" => "is gone",
-        "let_go" => "was not reached; it is tried again",
-        other => other,
+        "done" => "was looked at".to_owned(),
+        "skipped" => "was passed over".to_owned(),
+        "failed" if attempt.is_empty() => "failed; an attempt is used up".to_owned(),
+        "failed" => format!("failed; {attempt}is used up"),
+        "unavailable" => "got no answer; it is tried again".to_owned(),
+        "gone" => "is gone".to_owned(),
+        "let_go" => "was not reached; it is tried again".to_owned(),
+        other => other.to_owned(),
     };
     match &outcome.reason {
-        Some(reason) if outcome.outcome == "skipped" => format!("{words}: {}", reason.replace('_', " ")),
-        Some(reason) => format!("{words}: {reason}"),
-        None => words.to_owned(),
+        Some(reason) if outcome.outcome == "skipped" => format!("{words}: {}", passed_over(reason)),
+        Some(reason) => match &outcome.response {
+            Some(reply) => {
+                format!("{words}: {reason} (the reply stands in {RESPONSES}/{reply}.txt of the local folder)")
+            }
+            None => format!("{words}: {reason}"),
+        },
+        None => words,
     }
+}
+
+/// Why something was passed over, in words.
+pub fn passed_over(reason: &str) -> String {
+    match reason {
+        "unchanged" => "nothing changed since the last look (unchanged)".to_owned(),
+        other => other.replace('_', " "),
+    }
+}
+
+/// What the settings asked for and did not let happen, in words.
+pub fn downgrade(down: &Downgrade) -> String {
+    let why = match down.reason.as_str() {
+        "autonomy_gated" => "approval.autonomy is off",
+        "approval_none" => "approval.mode is none",
+        other => return format!("{} does nothing by itself: {}", down.what, other.replace('_', " ")),
+    };
+    format!("{} accepts nothing by itself ({}): {why}", down.what, down.reason)
 }
 
 /// A page that is due for somebody's look, in words.
@@ -134,8 +163,9 @@ pub(super) fn report(run: &Run) -> String {
             .iter()
             .map(|refusal| {
                 let same = refusal.proposal.as_ref().map(|id| format!(", proposal `{id}`")).unwrap_or_default();
-                let (path, summary) = (cell(&refusal.path), cell(&refusal.summary));
-                format!("* {} `{path}` ({summary}{same}): {}", refusal.code, cell(&refusal.reason))
+                let summary = cell(&refusal.summary);
+                let path = if refusal.path.is_empty() { String::new() } else { format!(" `{}`", cell(&refusal.path)) };
+                format!("* {}{path} ({summary}{same}): {}", refusal.code, cell(&refusal.reason))
             })
             .collect(),
     );
@@ -155,10 +185,7 @@ pub(super) fn report(run: &Run) -> String {
         "Skipped",
         run.skipped.iter().map(|skip| format!("* `{}`: {}", cell(&skip.session), cell(&skip.reason))).collect(),
     );
-    section(
-        "Not done by itself",
-        run.downgrades.iter().map(|down| format!("* {}: {}", cell(&down.what), cell(&down.reason))).collect(),
-    );
+    section("Not done by itself", run.downgrades.iter().map(|down| format!("* {}", cell(&downgrade(down)))).collect());
     section("Due for a look", run.plan.proactive.pages.iter().map(|page| format!("* {}", cell(&due(page)))).collect());
     section("Calls", run.calls.iter().map(call).collect());
     section(
@@ -186,7 +213,7 @@ fn facts(run: &Run) -> Vec<(&'static str, String)> {
         ("operator", run.operator.clone().unwrap_or_else(|| "none".into())),
         ("version", run.version.clone()),
         ("started", run.started_at.to_string()),
-        ("took", format!("{} ms", run.duration_ms)),
+        ("took", took(run)),
         ("state", serde_json::to_value(run.state).map(word).unwrap_or_default()),
         ("on", format!("{} {}", plan.snapshot.branch, plan.snapshot.commit.as_deref().unwrap_or("without a commit"))),
         ("search index", plan.snapshot.index.clone()),
@@ -216,32 +243,37 @@ fn facts(run: &Run) -> Vec<(&'static str, String)> {
     facts
 }
 
+/// A run that another one put on record did not come to tell.
+fn took(run: &Run) -> String {
+    let is_recovered = run.duration_ms == 0 && matches!(run.state, RunState::Staged | RunState::Abandoned);
+    if is_recovered { "not known, as its process died".to_owned() } else { format!("{} ms", run.duration_ms) }
+}
+
 fn triage(triage: &Triage) -> String {
-    let why = triage.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
     let (effective, configured) = (triage.effective.as_str(), triage.configured.as_str());
-    format!("{effective}{why}, as configured {configured}, at most {}", triage.cap)
+    let most = format!("at most {}", triage.cap);
+    match &triage.reason {
+        Some(reason) => format!("{effective} ({reason}); the strategy says {configured}, {most}"),
+        None if effective == "off" => effective.to_owned(),
+        None => format!("{effective}, {most}"),
+    }
 }
 
 fn proactive(proactive: &Proactive) -> String {
+    if !proactive.enabled {
+        return "off".to_owned();
+    }
     let due = proactive.due.map_or_else(|| "not counted".to_owned(), |due| format!("{due} due"));
-    format!(
-        "{}; pages that nothing asked about for {} days, {due}, at most {}",
-        if proactive.enabled { "on" } else { "off" },
-        proactive.days,
-        proactive.limit
-    )
+    format!("on; pages that nothing asked about for {} days, {due}, at most {}", proactive.days, proactive.limit)
 }
 
 fn consolidation(plan: &Consolidation) -> String {
-    let changed = plan.delta.map_or_else(|| "changes not counted".to_owned(), |delta| format!("{delta} changed"));
-    format!(
-        "{}: {}; {} notes of at least {}, {changed}, {} chunks",
-        if plan.would_run { "runs" } else { "does not run" },
-        plan.reason,
-        plan.pool,
-        plan.least,
-        plan.chunks
-    )
+    let runs = if plan.would_run { "runs" } else { "does not run" };
+    let counted = plan.delta.map(|delta| {
+        let (notes, chunks) = (plural(plan.pool, "note"), plural(plan.chunks, "chunk"));
+        format!("; {notes} in {chunks}, {delta} of them changed")
+    });
+    format!("{runs}: {}{}", plan.reason, counted.unwrap_or_default())
 }
 
 fn sync(sync: &Sync) -> String {
@@ -291,14 +323,15 @@ fn read(read: &Read) -> Vec<String> {
     let at = |what: &str, id: &Option<String>| {
         id.as_deref().map(|id| format!(", {what} `{}`", cell(id))).unwrap_or_default()
     };
-    let mut lines = vec![
-        format!(
-            "made from template {}{}{}",
-            cell(&read.template),
-            at("commit", &read.commit),
-            at("ledger", &read.ledger)
-        ),
-        format!(
+    let mut lines = vec![format!(
+        "made from template {}{}{}",
+        cell(&read.template),
+        at("commit", &read.commit),
+        at("ledger", &read.ledger)
+    )];
+    // Questions about one page show it and its neighbours alone.
+    if read.observations > 0 || read.pages > 0 || read.indexed > 0 {
+        lines.push(format!(
             "shows {} observations ({} left out), {} pages ({} left out), {} of the index ({} left out), {} of what was \
              turned down ({} left out)",
             read.observations,
@@ -309,8 +342,8 @@ fn read(read: &Read) -> Vec<String> {
             read.index_left_out,
             read.rejections.len(),
             read.rejections_dropped
-        ),
-    ];
+        ));
+    }
     lines.extend(read.blobs.iter().map(|(source, blob)| format!("read `{}` `{}`", cell(source), cell(blob))));
     lines.extend(read.rejections.iter().map(|name| format!("turned down: {}", cell(name))));
     lines
@@ -329,7 +362,8 @@ fn lane(lane: &Lane) -> String {
 
 fn gate(gate: &Gate) -> String {
     let lane = gate.lane.as_deref().map(|lane| format!(" by {}", cell(lane))).unwrap_or_default();
-    format!("* {}{lane} ({}): {}", gate.removed, cell(&gate.name), cell(&gate.reason))
+    let page = gate.page.as_deref().map(|page| format!(", `{}`", cell(page))).unwrap_or_default();
+    format!("* {}{lane} ({}{page}): {}", gate.removed, cell(&gate.name), cell(&gate.reason))
 }
 
 /// `section.key = value`, one line each.

@@ -68,6 +68,26 @@ pub enum RunState {
     BudgetExhausted,
 }
 
+impl RunState {
+    /// How it is told to people.
+    pub fn words(self) -> &'static str {
+        match self {
+            RunState::Planned => "planned",
+            RunState::Running => "running",
+            RunState::Staged => "staged",
+            RunState::Committed => "committed",
+            RunState::Failed => "failed",
+            RunState::Abandoned => "abandoned",
+            RunState::BudgetExhausted => "out of budget",
+        }
+    }
+
+    /// Whether a person should know of it.
+    pub fn is_bad(self) -> bool {
+        matches!(self, RunState::Failed | RunState::Abandoned | RunState::BudgetExhausted)
+    }
+}
+
 /// One proposal of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -243,12 +263,18 @@ pub struct Outcome {
     pub subject: String,
     /// The lane.
     pub lane: String,
-    /// `done`, `skipped`, `failed` (an attempt is used up), `unavailable` (nobody could be asked), `gone`, `let_go` (the
+    /// `done`, `skipped`, `failed` (an attempt is used up), `unavailable` (no answer came), `gone`, `let_go` (the
     /// budget was spent before its turn).
     pub outcome: String,
     /// Why, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Which attempt failed, where one did: after the third it is parked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attempt: Option<u32>,
+    /// The SHA-256 of the reply that could not be used, where one came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response: Option<String>,
 }
 
 /// The record of a run.

@@ -67,8 +67,8 @@ pub(super) fn choose(
     let guard = |stored: &Stored| preflight(stored, has_model, &settings.improve);
     let mut picked = if request.sessions.is_empty() {
         let mut picked = unseen(wiki, state, &in_scope, automatic, &guard, now, &mut found);
-        if !automatic && !request.all && request.max_sessions.is_none() && of_strategy.is_none() {
-            // By hand and without words: the newest one.
+        if !automatic && !request.all && request.max_sessions.is_none() {
+            // By hand and without words: the newest one, however many the strategy would take.
             picked = picked.pop().map(|(stored, _)| (stored, "newest_unseen")).into_iter().collect();
         }
         picked
@@ -78,9 +78,12 @@ pub(super) fn choose(
     found.candidates.selected = picked.len();
     limit(&mut picked, request, &mut found);
     found.candidates.effective = picked.len();
+    let young = settings.scheduler.min_session_age_secs;
+    let age = |stored: &Stored| u64::try_from(now.as_second() - end(stored).as_second()).unwrap_or(0);
     found.selected = picked
         .into_iter()
         .map(|(stored, reason)| Selected {
+            age_secs: Some(age(stored)).filter(|age| *age < young),
             session: Some(stored.meta.id.clone()),
             page: None,
             scope: stored.meta.scope.clone(),
@@ -135,10 +138,11 @@ fn unseen<'s>(
             }
         }
     }
+    let too_young = format!("ended less than {young} s ago (scheduler.min_session_age_secs)");
     let words = [
         ("seen", "a run has looked at exactly this content"),
         ("watermark", "ended before the wiki began to review by itself"),
-        ("too_young", "ended less than scheduler.min_session_age_secs ago"),
+        ("too_young", too_young.as_str()),
         ("claimed", "another run is at it"),
         ("parked", "three reviews failed"),
     ];
@@ -237,7 +241,7 @@ fn blob(stored: &Stored) -> String {
 }
 
 fn gate(name: &str, removed: usize, reason: &str) -> Gate {
-    Gate { name: name.to_owned(), removed, reason: reason.to_owned(), lane: None }
+    Gate { name: name.to_owned(), removed, reason: reason.to_owned(), lane: None, page: None }
 }
 
 fn unique_prefix<'s, 'l>(sessions: &'l [&'s Stored], prefix: &str) -> Option<&'l &'s Stored> {

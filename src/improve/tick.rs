@@ -43,11 +43,21 @@ impl std::fmt::Display for NotDue {
             NotDue::Disabled => f.write_str("scheduler.enabled is false"),
             NotDue::Never => f.write_str("scheduler.interval_secs is 0"),
             NotDue::TooSoon { age, interval } => {
-                let minutes = interval.saturating_sub(age.unsigned_abs()).div_ceil(60);
-                write!(f, "the last tick was {age} s ago, and the next is due ")?;
-                write!(f, "in {minutes} min (scheduler.interval_secs is {interval})")
+                let rest = interval.saturating_sub(age.unsigned_abs());
+                let (age, rest) = (length(age.unsigned_abs()), length(rest));
+                write!(f, "the last tick was {age} ago, and the next is due ")?;
+                write!(f, "in {rest} (scheduler.interval_secs is {interval})")
             }
         }
+    }
+}
+
+/// Seconds as people say them.
+fn length(seconds: u64) -> String {
+    match seconds {
+        0..120 => format!("{seconds} s"),
+        120..7_200 => format!("{} min", seconds.div_ceil(60)),
+        _ => format!("{} h", seconds.div_ceil(3_600)),
     }
 }
 

@@ -18,7 +18,7 @@ pub use clock::{new_id, now};
 pub use event::{Event, EventKind};
 pub use fold::{Cache, events, keep, load, parse};
 pub use merge::{join, merge};
-pub use state::{Looked, Review, State};
+pub use state::{Looked, MAX_ATTEMPTS, Review, State};
 pub use trail::{Failed, Proposal, Status, order};
 
 /// The ledger's ref.

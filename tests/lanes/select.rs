@@ -208,7 +208,13 @@ fn a_page_is_named_on_the_command_line() {
     assert_eq!(scene.sandbox.json_error(1, &["improve", "--page", "nowhere"])["code"], "unknown_page");
     let error = scene.sandbox.json_error(1, &["improve", "--page", "ports", "--lane", "distill"]);
     assert_eq!(error["code"], "nothing_selected");
-    assert!(text(&error["message"]).contains("kind"), "{error}");
+    let why = "concepts/ports.md (distill: it is of kind concept, and the lane works on notes alone)";
+    assert!(text(&error["message"]).contains(why), "{error}");
+    // Of several, the one that is dropped is named too.
+    let args = ["improve", "--page", "ports", "--page", "clock", "--lane", "distill"];
+    let output = scene.sandbox.memory(&args).output().expect("the binary starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains(&format!("not looked at: {why}")) && !said.contains("notes/clock.md ("), "{said}");
     scene.sandbox.fails(129, &["improve", "--lane", "distill"]);
     scene.sandbox.fails(129, &["improve", "--page", "ports", "--all"]);
     // The same input is not asked about again, not even by name.
@@ -216,7 +222,7 @@ fn a_page_is_named_on_the_command_line() {
     scene.improve(&["--page", "ports"]);
     let (id, calls) = (scene.only(), scene.calls());
     let error = scene.sandbox.json_error(1, &["improve", "--page", "ports"]);
-    assert!(text(&error["message"]).contains("pending"), "{error}");
+    assert!(text(&error["message"]).contains("a proposal of the lane for it waits"), "{error}");
     scene.sandbox.run(&["proposal", "reject", &id, "--procedural"]);
     scene.day(2);
     let run = scene.improve(&["--page", "ports"]);

@@ -108,7 +108,7 @@ pub(super) fn due(
     let count = found.len();
     let mut gate = |(name, reason): (&str, &str), removed| {
         let lane = Some(LANE.to_owned());
-        gates.push(Gate { name: name.to_owned(), removed, reason: reason.to_owned(), lane });
+        gates.push(Gate { name: name.to_owned(), removed, reason: reason.to_owned(), lane, page: None });
     };
     removed.into_iter().for_each(|(out, removed)| gate(out.words(), removed));
     if let Some(more) = most.and_then(|most| count.checked_sub(most)).filter(|more| *more > 0) {

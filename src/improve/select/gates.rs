@@ -94,6 +94,21 @@ pub(super) fn look(
     Ok(by_history(material, lane, path, &blob.to_string(), asks, named).map_or(Ok(asks), Err))
 }
 
+/// Why the lane leaves out a page that was named, in words.
+pub(super) fn why(material: &Material<'_>, lane: PageLane, out: Out, path: &str, blob: Oid) -> git::Result<String> {
+    if out != Out::Kind {
+        return Ok(out.words().1.to_owned());
+    }
+    let bytes = material.wiki.repo.blob(blob)?;
+    let kind = by_folder(material, path).or(material.wiki.read(path.into(), &bytes).kind);
+    let works_on = match lane {
+        PageLane::Reflect => "neither slots nor sessions",
+        PageLane::Distill => "notes alone",
+    };
+    let kind = kind.map_or_else(|| "no kind".to_owned(), |kind| format!("kind {}", kind.as_str()));
+    Ok(format!("it is of {kind}, and the lane works on {works_on}"))
+}
+
 /// The kind that the page's folder gives it, without reading the page.
 pub(super) fn by_folder(material: &Material<'_>, path: &str) -> Option<Kind> {
     let wiki = material.wiki;

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use self::due::Watch;
 use self::gates::Out;
 use self::material::Material;
-use super::plan::{Gate, Lane, PlanError, Request, Selected};
+use super::plan::{Gate, Lane, NO_MODEL, PlanError, Request, Selected};
 use super::strategy::Strategy;
 use crate::feedback::find;
 use crate::git::Oid;
@@ -110,7 +110,7 @@ pub fn pages(
             provider: settings.provider,
             model: Some(settings.model).filter(|model| !model.is_empty()),
             unavailable: match models.ready(lane.stage()) {
-                Ok(()) => (!has_model).then(|| "no model".to_owned()),
+                Ok(()) => (!has_model).then(|| NO_MODEL.to_owned()),
                 Err(error) => Some(error.to_string()),
             },
         });
@@ -169,7 +169,7 @@ fn choose(
     named: Option<&[String]>,
     limit: Option<usize>,
 ) -> Result<(), PlanError> {
-    let mut removed = BTreeMap::<Out, usize>::new();
+    let mut removed = BTreeMap::<Out, Vec<(&str, Oid)>>::new();
     let mut picked: Vec<(Option<Timestamp>, &str, Oid)> = Vec::new();
     for (path, blob) in &material.pages {
         if named.is_some_and(|named| !named.contains(path)) {
@@ -177,7 +177,7 @@ fn choose(
         }
         match gates::look(material, lane, path, *blob, named.is_some())? {
             Ok(newest) => picked.push((newest, path, *blob)),
-            Err(out) => *removed.entry(out).or_default() += 1,
+            Err(out) => removed.entry(out).or_default().push((path, *blob)),
         }
     }
     let gate = |(name, reason): (&str, &str), removed| Gate {
@@ -185,8 +185,19 @@ fn choose(
         removed,
         reason: reason.to_owned(),
         lane: Some(lane.as_str().to_owned()),
+        page: None,
     };
-    chosen.gates.extend(removed.into_iter().map(|(out, removed)| gate(out.words(), removed)));
+    for (out, pages) in removed {
+        if named.is_none() {
+            chosen.gates.push(gate(out.words(), pages.len()));
+            continue;
+        }
+        // Who names a page wants to know what keeps the lane from this one.
+        for (path, blob) in pages {
+            let reason = gates::why(material, lane, out, path, blob)?;
+            chosen.gates.push(Gate { page: Some(path.to_owned()), ..gate((out.words().0, &reason), 1) });
+        }
+    }
     picked.sort_unstable_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(b.1)));
     if let Some(more) = limit.and_then(|most| picked.len().checked_sub(most)).filter(|more| *more > 0) {
         picked.truncate(picked.len() - more);
@@ -200,6 +211,7 @@ fn choose(
         lane: lane.as_str().to_owned(),
         reason: reason.to_owned(),
         blob: blob.to_string(),
+        age_secs: None,
     }));
     Ok(())
 }

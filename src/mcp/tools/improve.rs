@@ -80,7 +80,7 @@ impl Tool for Improve {
         let request = Request { trigger: Trigger::Agent, sessions, max_sessions, scope, ..Request::default() };
         let run = improve::run(&mut wiki, &request)?;
         let stale = materialize::refresh(&wiki).err();
-        let failed = run.proposals.is_empty() && !run.refused.is_empty() || run.failed_calls().next().is_some();
+        let failed = run.lost_all() || run.failed_calls().next().is_some() || run.plan.without_lanes().is_some();
         let mut text = text(&run);
         if let Some(trouble) = stale {
             text += &format!("\nnote: {}", shown(&trouble));
@@ -109,6 +109,9 @@ impl From<Run> for Output {
 }
 
 fn text(run: &Run) -> String {
+    if let Some(why) = run.plan.without_lanes() {
+        return format!("the strategy {} does nothing: {}", shown(&run.strategy), shown(&why));
+    }
     if run.plan.selected.is_empty() && run.skipped.is_empty() && run.proposals.is_empty() {
         return "nothing to review: no session that no run has looked at".to_owned();
     }
