@@ -26,20 +26,23 @@ pub fn said(gates: &Map<String, Value>) -> Vec<Said> {
     gates
         .iter()
         .map(|(gate, found)| Said {
-            line: format!("{}: {}", one_line(gate, 40), one_line(&verdict(found), LONGEST)),
+            line: format!("{}: {}", one_line(gate, 40), one_line(&verdict(gate, found), LONGEST)),
             rows: rows(found),
         })
         .collect()
 }
 
 /// In one line.
-fn verdict(found: &Value) -> String {
+fn verdict(gate: &str, found: &Value) -> String {
     let reason = found.get("reason").and_then(Value::as_str);
-    let mut line = match found.get("passed").and_then(Value::as_bool) {
-        Some(true) => "passed".to_owned(),
-        Some(false) => "not passed".to_owned(),
-        None if found.get("checked").and_then(Value::as_bool) == Some(false) => "not checked".to_owned(),
-        None => return found.as_str().map_or_else(|| found.to_string(), str::to_owned),
+    let word = |key: &str| found.get(key).and_then(Value::as_bool);
+    let mut line = match (word("checked"), word("passed")) {
+        // A judge is somebody, the other gates are something.
+        (Some(false), _) if gate == "judge" => "not asked".to_owned(),
+        (Some(false), _) => "not checked".to_owned(),
+        (_, Some(true)) => "passed".to_owned(),
+        (_, Some(false)) => "not passed".to_owned(),
+        _ => return found.as_str().map_or_else(|| found.to_string(), str::to_owned),
     };
     if let Some(mean) = number(found.get("mean")) {
         line.push_str(&format!(", mean {mean}"));
@@ -94,6 +97,7 @@ mod tests {
         for (found, line) in [
             (json!({"passed": false, "reason": "no judge"}), "gate: not passed: no judge"),
             (json!({"checked": false, "reason": "no model"}), "gate: not checked: no model"),
+            (json!({"checked": false, "passed": false}), "gate: not checked"),
             (json!({"passed": true, "mean": 4.25, "by": "openai/m"}), "gate: passed, mean 4.25, by openai/m"),
             (
                 json!({"passed": true, "score_before": 0.5, "score_after": 1.0}),

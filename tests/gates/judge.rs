@@ -88,12 +88,34 @@ fn the_judge_sees_the_change_the_speakers_and_near_pages_and_never_how_sure_the_
 }
 
 #[test]
+fn what_lands_by_itself_is_told_with_the_way_back() {
+    let sandbox = judged_by(&prints(&scores([5, 5, 5, 5])), "");
+    let output = sandbox.memory(&["improve"]).output().expect("the binary starts");
+    let (out, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(out.contains("1 proposal, 1 accepted by itself"), "{out}");
+    let way = said.split('`').nth(1).expect("a command").to_owned();
+    assert!(way.starts_with("git memory revert ") && landed(&sandbox), "{said}");
+    let words: Vec<&str> = way.split(' ').skip(2).chain(["--reason", "only trying"]).collect();
+    sandbox.run(&words);
+    assert!(!landed(&sandbox));
+}
+
+#[test]
+fn without_a_model_for_it_the_judge_was_not_asked() {
+    let sandbox = super::wiki("");
+    improve(&sandbox);
+    let id = the_one(&sandbox)["id"].as_str().expect("an id").to_owned();
+    let shown = sandbox.run(&["proposal", "show", &id]);
+    assert!(shown.contains("judge: not asked: no model is set for the judge ([model.judge])"), "{shown}");
+}
+
+#[test]
 fn a_near_miss_waits_for_a_person_and_a_hopeless_one_is_refused() {
     let sandbox = judged_by(&prints(&scores([5, 5, 5, 3])), "");
     let run = improve(&sandbox);
     let proposal = the_one(&sandbox);
     let deferred = proposal["deferred"].as_str().expect("a person decides");
-    assert!(deferred.contains("grounded 3") && deferred.contains("because of grounded"), "{deferred}");
+    assert_eq!(deferred, "the judge gives grounded 3 of 5 (because of grounded)");
     assert_eq!((&proposal["gates"]["judge"]["passed"], landed(&sandbox)), (&false.into(), false), "{run}");
     // The mean of these is 2.25.
     let sandbox = judged_by(&prints(&scores([5, 1, 1, 2])), "");

@@ -51,8 +51,8 @@ pub(super) fn always(lane: &str) -> bool {
 pub(super) fn judge(bench: &Bench<'_>, subject: &Subject<'_>, verdict: &mut Verdict) {
     let always = always(subject.lane);
     if !bench.models.has(Stage::Judge) {
-        let provider = bench.models.stage(Stage::Judge).provider;
-        verdict.say("judge", json!({ "passed": false, "reason": format!("no judge with the {provider} reviewer") }));
+        let reason = "no model is set for the judge ([model.judge])";
+        verdict.say("judge", json!({ "checked": false, "passed": false, "reason": reason }));
         if always {
             verdict.defer(UNJUDGED);
         }
@@ -180,11 +180,12 @@ fn decide(bench: &Bench<'_>, subject: &Subject<'_>, scores: Vec<Score>, verdict:
         verdict.marks.judged = true;
         return;
     }
-    let unmet: Vec<&Score> = scores.iter().filter(|score| score.score < MET).collect();
-    let worst = unmet.iter().min_by_key(|score| score.score).map_or("", |score| score.reason.as_str());
-    let list: Vec<String> =
-        unmet.iter().map(|score| format!("{} {}", score.criterion.replace('_', "-"), score.score)).collect();
-    let reason = format!("the judge gives {} of 5: {}", list.join(", "), kept(bench, worst, REASON));
+    let told = |score: &Score| {
+        let why = kept(bench, &score.reason, REASON);
+        format!("{} {} of 5 ({why})", score.criterion.replace('_', "-"), score.score)
+    };
+    let unmet: Vec<String> = scores.iter().filter(|score| score.score < MET).map(told).collect();
+    let reason = format!("the judge gives {}", unmet.join(", "));
     if mean < HOPELESS {
         verdict.refuse(subject, ReasonCode::JudgeRefused, reason);
     } else {
