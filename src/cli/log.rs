@@ -12,8 +12,8 @@ use crate::report::history::{COMMIT, Entry, Filter, history};
 /// Show what happened, the newest first: events of the ledger, and commits that people made on the wiki branch.
 ///
 /// A line says how long ago, what, the proposal (or session, or commit), the page, then what else there is to say and
-/// who did it. How runs claim sessions and let them go is told with --json, or when --run, --session or --kind asks
-/// for it.
+/// who did it. How runs claim sessions and pages and let them go is told with --json, or when --run, --session, --page
+/// or --kind asks for it.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Only of the proposal whose id begins so
@@ -86,7 +86,8 @@ pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
     if let Some(name) = &ctx.scope {
         wiki.scopes.named(name)?;
     }
-    let without_claims = !ctx.json && args.run.is_none() && args.session.is_none() && args.kind.is_none();
+    let is_asked = args.run.is_some() || args.session.is_some() || args.page.is_some() || args.kind.is_some();
+    let without_claims = !ctx.json && !is_asked;
     let filter = Filter {
         proposal: args.proposal,
         page: args.page.map(|page| wiki.page_name(&page)),
@@ -131,7 +132,9 @@ fn line(ctx: &Context, entry: &Entry, now: jiff::Timestamp) -> String {
         (Some(proposal), _) => short(proposal),
         (None, Some(session)) => session,
         (None, None) if entry.kind == COMMIT => short(&entry.id),
-        (None, None) => &entry.id,
+        // The page says what it is about; the event's own id stands in --json.
+        (None, None) if entry.page.is_some() => "",
+        (None, None) => entry.run.as_deref().unwrap_or(&entry.id),
     };
     let meaning = match entry.kind.as_str() {
         "accepted" => Meaning::Good,
@@ -142,14 +145,20 @@ fn line(ctx: &Context, entry: &Entry, now: jiff::Timestamp) -> String {
     let age = age(entry.at, now);
     // Wide enough for the longest kind, so that the ids stand in one column.
     let kind = ctx.paint(meaning, format!("{:<10}", shown(&entry.kind)));
-    let mut line = format!("{age:>6} {kind} {}", ctx.paint(Meaning::Id, shown(id)));
+    let mut line = format!("{age:>6} {kind}");
+    if !id.is_empty() {
+        line.push_str(&format!(" {}", ctx.paint(Meaning::Id, shown(id))));
+    }
     if let Some(page) = &entry.page {
         line.push_str(&format!(" {}", ctx.paint(Meaning::Place, shown(page))));
     }
     let begins = "what ended before is not reviewed on its own";
     let detail = entry.detail.as_deref().or((entry.kind == "watermark").then_some(begins));
     if let Some(detail) = detail {
-        line.push_str(&format!(" — {}", shown(detail)));
+        // Reasons that are words of ours, not of people.
+        let is_code = matches!(entry.kind.as_str(), "skipped" | "downgraded");
+        let detail = if is_code { detail.replace('_', " ") } else { detail.to_owned() };
+        line.push_str(&format!(" — {}", shown(&detail)));
     }
     let by = match &entry.operator {
         Some(operator) => format!("{} for {}", name(&entry.actor), name(operator)),

@@ -166,7 +166,8 @@ fn entry(event: Event, known: &BTreeMap<String, Proposal>) -> Option<Entry> {
     let detail = ["reason", "title", "outcome", "behind"]
         .iter()
         .find_map(|key| text(key))
-        .map(|detail| text("what").map(|what| format!("{what}: {detail}")).unwrap_or(detail))
+        .map(|detail| text("what").or(lane(&event)).map(|what| format!("{what}: {detail}")).unwrap_or(detail))
+        .or_else(|| lane(&event))
         .or_else(|| proposal.map(|proposal| proposal.title.clone()))
         .filter(|text| !text.is_empty());
     Some(Entry {
@@ -187,6 +188,11 @@ fn entry(event: Event, known: &BTreeMap<String, Proposal>) -> Option<Entry> {
         detail,
         data: event.data,
     })
+}
+
+/// The lane of an event that is about a page: several may look at the same one.
+fn lane(event: &Event) -> Option<String> {
+    event.text("page").and(event.text("lane")).map(str::to_owned)
 }
 
 /// The commits of the branch that no event tells of and the filter lets through.

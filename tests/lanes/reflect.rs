@@ -75,6 +75,16 @@ fn a_person_hears_once_what_a_lane_leaves_as_it_is() {
 }
 
 #[test]
+fn the_log_tells_of_a_page_what_the_lanes_did() {
+    let scene = Scene::new();
+    scene.sandbox.run(&["improve", "--page", "clock", "--lane", "distill"]);
+    let log = scene.sandbox.run(&["log", "--page", "notes/clock.md"]);
+    assert!(log.contains("claimed    notes/clock.md — distill ("), "{log}");
+    assert!(log.contains("released   notes/clock.md — distill: nothing reusable: a status ("), "{log}");
+    assert!(!scene.sandbox.run(&["log"]).contains("claimed"), "they are told to those who ask");
+}
+
+#[test]
 fn a_malformed_reply_is_mended_once() {
     for malformed in [
         "I think the page is fine.".to_owned(),
