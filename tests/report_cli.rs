@@ -326,6 +326,61 @@ fn refs_and_ledger_that_do_not_fit_are_told_with_the_command_that_mends_them() {
 }
 
 #[test]
+fn what_another_clone_staged_is_no_trouble_and_can_be_made_here() {
+    let sandbox = wiki("");
+    let id = propose(&sandbox, "notes/a.md", "A first thing");
+    let top = tempfile::tempdir().unwrap();
+    let bare = top.path().join("bare").display().to_string();
+    let other = top.path().join("other").display().to_string();
+    sandbox.git(&["init", "-q", "--bare", &bare]);
+    sandbox.git(&["push", "-q", &bare, "main", "refs/memory/log"]);
+    sandbox.git(&["clone", "-q", "-b", "main", &bare, &other]);
+    sandbox.git(&["-C", &other, "fetch", "-q", "origin", "refs/memory/log:refs/memory/log"]);
+    sandbox.git(&["-C", &other, "config", "memory.wiki.branch", "main"]);
+    let status = || sandbox.json(&["-C", &other, "status"]);
+    let there = status();
+    assert_eq!((&there["pending"]["elsewhere"], &there["trouble"]), (&serde_json::json!([id]), &serde_json::json!([])));
+    let said = sandbox.run(&["-C", &other, "status"]);
+    let how = format!("`git memory proposal reopen {}`", &id[..8]);
+    assert!(said.contains("1 staged elsewhere") && said.contains(&how) && !said.contains("Trouble"), "{said}");
+    assert_eq!(sandbox.json(&["status"])["pending"]["elsewhere"], serde_json::json!([]), "here it has its branch");
+    sandbox.run(&["-C", &other, "proposal", "reopen", &id]);
+    assert_eq!(status()["pending"]["elsewhere"], serde_json::json!([]));
+    sandbox.run(&["-C", &other, "accept", &id]);
+    assert!(sandbox.git(&["-C", &other, "show", "main:notes/a.md"]).contains("A first thing"));
+    // A branch that was here and is gone is another matter.
+    sandbox.git(&["update-ref", "-d", &format!("refs/memory/pending/{id}")]);
+    assert!(sandbox.json(&["status"])["trouble"].to_string().contains("is gone"));
+}
+
+#[test]
+fn a_run_at_work_and_one_that_died_are_told_of() {
+    let sandbox = wiki("");
+    captured(&sandbox, &["hand-pnpm-rule.jsonl"]);
+    let mut run = sandbox.json(&["improve", "--dry-run"]);
+    run.as_object_mut().unwrap().remove("schema");
+    let id = run["id"].as_str().unwrap().to_owned();
+    let journal = sandbox.path(&format!(".git/memory/journal/{id}.json"));
+    std::fs::create_dir_all(journal.parent().unwrap()).unwrap();
+    std::fs::write(&journal, run.to_string()).unwrap();
+    let status = sandbox.json(&["status"]);
+    assert_eq!((&status["dead"][0]["id"], &status["at_work"]), (&id.as_str().into(), &Value::Null), "{status}");
+    let output = sandbox.memory(&["status"]).output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(out.contains(&format!("Died      {id}")) && err.contains("what a dead run left"), "{out}{err}");
+    assert_eq!(value(&porcelain(&sandbox), "dead"), format!("{id} manual 2026-03-01T12:00:00Z"));
+
+    let lock = std::fs::File::create(sandbox.path(".git/memory/worker.lock")).unwrap();
+    lock.lock().unwrap();
+    let status = sandbox.json(&["status"]);
+    assert_eq!((&status["at_work"]["id"], &status["dead"]), (&id.as_str().into(), &serde_json::json!([])), "{status}");
+    assert!(sandbox.run(&["status"]).contains(&format!("At work   {id}")));
+    drop(lock);
+    std::fs::rename(&journal, journal.with_extension("malformed")).unwrap();
+    assert!(sandbox.json(&["status"])["trouble"][0].as_str().unwrap().contains("malformed"));
+}
+
+#[test]
 fn a_local_folder_that_cannot_be_written_stops_no_reading() {
     let sandbox = wiki("");
     propose(&sandbox, "notes/a.md", "A first thing");

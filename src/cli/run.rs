@@ -82,6 +82,7 @@ fn list(ctx: &Context, repo: &Repo, limit: usize) -> Result<Exit> {
             Cell::with(Meaning::Id, &run.id),
             Cell::new(age(run.started_at, now)),
             Cell::new(run.trigger),
+            Cell::with(if run.state.is_bad() { Meaning::Bad } else { Meaning::Good }, run.state.words()),
             Cell::new(&run.summary),
         ]);
     }

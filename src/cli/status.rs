@@ -6,7 +6,6 @@ use std::io::Write;
 use serde::Serialize;
 
 use super::{CliError, Context, Exit, Meaning, Out, Result, age, shown};
-use crate::improve::run::RunState;
 use crate::ledger;
 use crate::report::status::{self, LastRun, Status};
 
@@ -15,10 +14,10 @@ use crate::report::status::{self, LastRun, Status};
 /// With --porcelain each line is a key, a space and its value, and keys that are not known yet are to be passed over:
 /// `branch`, `commit` (`-` while the branch is unborn), `root`, `repository`, `code` (the code repository, when that
 /// is another one), `scope` (one line for each), `pages`, `pending` (how many), `pending.oldest` (when it was staged),
-/// `pending.needs-person`, `pending.conflicted`, `pending.held`, `pending.lane.NAME`, `sessions`, `sessions.unseen`,
-/// `sessions.parked` (how many), `parked` (one line for each session), `parked.page` (lane and page, one line for each),
-/// `run` (id, state, when it began; newest
-/// first), `queued`, `trouble` (one line for each thing that cannot be read or needs a look). Control characters in
+/// `pending.needs-person`, `pending.conflicted`, `pending.held`, `pending.elsewhere` (how many another clone staged),
+/// `pending.lane.NAME`, `sessions`, `sessions.unseen`, `sessions.parked` (how many), `parked` (one line for each
+/// session), `parked.page` (lane and page, one line for each), `at-work` and `dead` (runs here that are not recorded
+/// yet: id, what set it off, when it began), `run` (id, state, when it began; newest first), `queued`, `trouble` (one line for each thing that cannot be read or needs a look). Control characters in
 /// values are escaped; with -z they are not, and a NUL ends each line.
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -77,7 +76,7 @@ pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
 /// The one thing to do next that helps most.
 fn next(status: &Status) -> Option<String> {
     let (pending, sessions) = (&status.standing.pending, &status.standing.sessions);
-    let failed = status.standing.runs.first().is_some_and(|run| run.state == RunState::Failed);
+    let failed = status.standing.runs.first().is_some_and(|run| run.state.is_bad());
     let words = if status.commit.is_none() {
         "`git memory init` starts the wiki"
     } else if !status.trouble.is_empty() {
@@ -89,6 +88,8 @@ fn next(status: &Status) -> Option<String> {
     } else if failed {
         let run = status.standing.runs.first().map(|run| run.id.clone()).unwrap_or_default();
         return Some(format!("`git memory run show {run}` tells what went wrong"));
+    } else if !status.dead.is_empty() && status.at_work.is_none() {
+        "`git memory improve` finishes what a dead run left, or gives it up"
     } else if sessions.unseen > 0 || status.queued > 0 {
         "`git memory improve` reviews what was captured"
     } else if sessions.count == 0 {
@@ -125,8 +126,11 @@ fn screen(ctx: &Context, out: &mut Out, status: &Status) -> Result<()> {
         Some(oldest) => {
             let lanes: Vec<String> = pending.lanes.iter().map(|(lane, many)| format!("{many} {lane}")).collect();
             let words = ctx.paint(Meaning::Warn, count(pending.count, "proposal"));
-            let age = age(oldest, now);
-            writeln!(out, "Pending   {words}, the oldest {age} old ({})", shown(&lanes.join(", ")))?;
+            let old = match age(oldest, now).as_str() {
+                "now" => "made just now".to_owned(),
+                age => format!("{age} old"),
+            };
+            writeln!(out, "Pending   {words}, the oldest {old} ({})", shown(&lanes.join(", ")))?;
         }
         None => writeln!(out, "Pending   nothing")?,
     }
@@ -134,6 +138,7 @@ fn screen(ctx: &Context, out: &mut Out, status: &Status) -> Result<()> {
         (pending.needs_person, "need a person", "needs a person"),
         (pending.conflicted, "do not merge any more", "does not merge any more"),
         (pending.held, "held back behind others", "held back behind another"),
+        (pending.elsewhere.len(), "staged elsewhere", "staged elsewhere"),
     ];
     let parts: Vec<String> = parts
         .iter()
@@ -143,6 +148,11 @@ fn screen(ctx: &Context, out: &mut Out, status: &Status) -> Result<()> {
     if !parts.is_empty() {
         writeln!(out, "          {}", parts.join(", "))?;
     }
+    if let Some(first) = pending.elsewhere.first() {
+        let id = &first[..first.len().min(8)];
+        let one = if pending.elsewhere.len() == 1 { "its branch" } else { "the branch of one of these" };
+        writeln!(out, "          `git memory proposal reopen {id}` makes {one} here")?;
+    }
 
     let sessions = &stands.sessions;
     let unseen = if sessions.unseen > 0 { format!(", {} not reviewed yet", sessions.unseen) } else { String::new() };
@@ -150,13 +160,26 @@ fn screen(ctx: &Context, out: &mut Out, status: &Status) -> Result<()> {
     if !sessions.parked.is_empty() {
         let words = format!("{} parked after failed reviews", sessions.parked.len());
         writeln!(out, "          {}: {}", ctx.paint(Meaning::Warn, words), few(&sessions.parked))?;
+        writeln!(out, "          `git memory improve --session ID` looks at one again")?;
     }
 
     for (n, (page, lane)) in stands.parked_pages.iter().enumerate() {
         let head = if n == 0 { "Parked" } else { "" };
         writeln!(out, "{head:<9} {} after failed looks of {lane}", ctx.paint(Meaning::Warn, shown(page)))?;
     }
+    if !stands.parked_pages.is_empty() {
+        writeln!(out, "          `git memory improve --page PATH --lane LANE` looks at one again")?;
+    }
 
+    if let Some(run) = &status.at_work {
+        let (id, age) = (ctx.paint(Meaning::Id, &run.id), age(run.started_at, now));
+        writeln!(out, "At work   {id} {age:>6}  {}, {} to look at", run.trigger.as_str(), run.selected)?;
+    }
+    for (n, run) in status.dead.iter().enumerate() {
+        let head = if n == 0 { "Died" } else { "" };
+        let (id, age) = (ctx.paint(Meaning::Bad, &run.id), age(run.started_at, now));
+        writeln!(out, "{head:<9} {id} {age:>6}  {}; the next run finishes it or gives it up", run.trigger.as_str())?;
+    }
     if stands.runs.is_empty() {
         writeln!(out, "Runs      none yet")?;
     }
@@ -168,7 +191,8 @@ fn screen(ctx: &Context, out: &mut Out, status: &Status) -> Result<()> {
         }
     }
     if status.queued > 0 {
-        writeln!(out, "Queue     {} for the worker", count(status.queued, "event"))?;
+        let events = count(status.queued, "event");
+        writeln!(out, "Queue     {events} of captures and commits, for the next run")?;
     }
     if status.spool > 0 {
         let searches = if status.spool == 1 { "1 search".to_owned() } else { format!("{} searches", status.spool) };
@@ -188,21 +212,9 @@ fn screen(ctx: &Context, out: &mut Out, status: &Status) -> Result<()> {
 const MOST_TROUBLE: usize = 8;
 
 fn run_line(ctx: &Context, run: &LastRun, now: jiff::Timestamp) -> String {
-    let bad = matches!(run.state, RunState::Failed | RunState::Abandoned);
-    let state = ctx.paint(if bad { Meaning::Bad } else { Meaning::Good }, state(run.state));
+    let meaning = if run.state.is_bad() { Meaning::Bad } else { Meaning::Good };
+    let state = ctx.paint(meaning, run.state.words());
     format!("{} {:>6}  {state}  {}", ctx.paint(Meaning::Id, &run.id), age(run.started_at, now), shown(&run.summary))
-}
-
-fn state(state: RunState) -> &'static str {
-    match state {
-        RunState::Planned => "planned",
-        RunState::Running => "running",
-        RunState::Staged => "staged",
-        RunState::Committed => "committed",
-        RunState::Failed => "failed",
-        RunState::Abandoned => "abandoned",
-        RunState::BudgetExhausted => "out of budget",
-    }
 }
 
 fn count(many: usize, what: &str) -> String {
@@ -247,6 +259,7 @@ fn porcelain(out: &mut Out, status: &Status, zero: bool) -> Result<()> {
     line("pending.needs-person", &stands.pending.needs_person)?;
     line("pending.conflicted", &stands.pending.conflicted)?;
     line("pending.held", &stands.pending.held)?;
+    line("pending.elsewhere", &stands.pending.elsewhere.len())?;
     for (lane, many) in &stands.pending.lanes {
         line(&format!("pending.lane.{lane}"), many)?;
     }
@@ -259,8 +272,13 @@ fn porcelain(out: &mut Out, status: &Status, zero: bool) -> Result<()> {
     for (page, lane) in &stands.parked_pages {
         line("parked.page", &format!("{lane} {page}"))?;
     }
+    for (key, run) in
+        status.at_work.iter().map(|run| ("at-work", run)).chain(status.dead.iter().map(|run| ("dead", run)))
+    {
+        line(key, &format!("{} {} {}", run.id, run.trigger.as_str(), run.started_at))?;
+    }
     for run in &stands.runs {
-        line("run", &format!("{} {} {}", run.id, state(run.state), run.started_at))?;
+        line("run", &format!("{} {} {}", run.id, run.state.words(), run.started_at))?;
     }
     line("queued", &status.queued)?;
     line("spool", &status.spool)?;

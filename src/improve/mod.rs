@@ -28,6 +28,7 @@ pub mod strategy;
 mod strict;
 pub mod tick;
 mod triage;
+pub mod underway;
 
 pub use error::Error;
 pub use pipeline::{dry_run, run, run_locked};

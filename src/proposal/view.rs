@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use jiff::Timestamp;
 
 use super::landings::{Landing, Landings};
-use crate::git::{self, Oid};
+use crate::git::{self, Oid, Repo};
 use crate::ledger::{self, Cache, Failed, Proposal, State, Status};
 use crate::wiki::{Kind, Wiki};
 
@@ -48,6 +48,13 @@ impl Item {
     /// It waits for a decision and its branch is gone.
     pub fn is_lost(&self) -> bool {
         self.status.is_open() && self.tip.is_none()
+    }
+
+    /// It waits for a decision, and was staged in another clone: what its branch holds was never here. Ledgers travel, the
+    /// branches of proposals do not.
+    pub fn is_elsewhere(&self, repo: &Repo) -> bool {
+        let recorded = Oid::from_hex(self.proposal.tip.as_bytes());
+        self.is_lost() && recorded.is_ok_and(|tip| repo.commit(tip).is_err())
     }
 
     /// The ledger says accepted and no landing stands on the branch (it was reset, or has not arrived yet).

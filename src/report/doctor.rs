@@ -395,11 +395,18 @@ fn proposals(wiki: &Wiki) -> Vec<Check> {
     };
     let mut checks = Vec::new();
     let known: HashMap<&str, _> = view.items.iter().map(|item| (item.id(), item)).collect();
-    for item in view.items.iter().filter(|item| item.is_lost()) {
+    let lost = view.items.iter().filter(|item| item.is_lost());
+    let (elsewhere, gone): (Vec<_>, Vec<_>) = lost.partition(|item| item.is_elsewhere(&wiki.repo));
+    for item in gone {
         let id = item.id();
         let message = format!("proposal {id} waits for a decision, and its ref {}{id} is gone", view::PENDING);
         let fix = format!("git memory proposal reopen {id}");
         checks.push(Check::new("proposals", Level::Broken, message).fix(fix));
+    }
+    if let Some(first) = elsewhere.first() {
+        let message = format!("{} of those that wait were staged in another clone; no branch is here", elsewhere.len());
+        let fix = format!("to have one here: git memory proposal reopen {}", first.id());
+        checks.push(Check::new("proposals", Level::Note, message).fix(fix));
     }
     for (name, _) in refs {
         if !known.contains_key(&name[view::PENDING.len()..]) {

@@ -1,6 +1,7 @@
 //! The state of a wiki on one screen.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -10,8 +11,9 @@ use super::sessions::{self, Captured, Standing};
 use crate::feedback::spool;
 use crate::git::{self, Repo};
 use crate::improve::Run;
-use crate::improve::run::RunState;
+use crate::improve::run::{Outcome, RunState};
 use crate::improve::since::Unseen;
+use crate::improve::underway::{self, Underway};
 use crate::ledger::{self, Cache, State, cache, queue};
 use crate::proposal::{View, view};
 use crate::session;
@@ -39,7 +41,11 @@ pub struct Status {
     /// What stands in the repository.
     #[serde(flatten)]
     pub standing: Stands,
-    /// Hook events that the worker has not looked at.
+    /// The run at work here; null: none is.
+    pub at_work: Option<Underway>,
+    /// Runs here whose process died; the next run finishes them or gives them up.
+    pub dead: Vec<Underway>,
+    /// Events of hooks and captures that no run has looked at.
     pub queued: usize,
     /// Searches that the next run carries into the ledger.
     pub spool: usize,
@@ -66,7 +72,7 @@ pub struct Stands {
     /// Pages at which a lane's looks failed too often to be tried again: the page and the lane.
     #[serde(default)]
     pub parked_pages: Vec<(String, String)>,
-    /// The newest runs, newest first, and those before them that failed lately.
+    /// The newest runs, newest first, and those before them that failed and no good one has followed.
     pub runs: Vec<LastRun>,
 }
 
@@ -86,6 +92,9 @@ pub struct Pending {
     pub conflicted: usize,
     /// How many candidates are held back behind one that waits.
     pub held: usize,
+    /// The ids of those that another clone staged and whose branches are not here.
+    #[serde(default)]
+    pub elsewhere: Vec<String>,
 }
 
 /// Captured sessions.
@@ -119,8 +128,8 @@ pub struct LastRun {
 /// How many runs are shown.
 const RUNS: usize = 3;
 
-/// How many runs are looked at for failures.
-const LOOKED_AT: usize = 10;
+/// How many runs are looked at for failures that nothing good has followed.
+const LOOKED_AT: usize = 50;
 
 /// How many queued events are a sign that no worker takes them.
 const MANY_QUEUED: usize = 10;
@@ -157,6 +166,11 @@ pub fn status(wiki: &Wiki, scope: Option<&str>) -> git::Result<Status> {
             0
         }
     };
+    let journals = underway::journals(&memory);
+    let aside = |path: &PathBuf| {
+        format!("the journal of a run could not be read; it stands in {}, delete it when you looked", path.display())
+    };
+    trouble.extend(journals.malformed.iter().map(aside));
     let spool = spool::waiting(&wiki.repo);
     trouble.extend(spool.faults.iter().map(|fault| format!("a line of the spool cannot be read: {fault}")));
     let corrupt = spool::corrupt(&wiki.repo);
@@ -176,6 +190,8 @@ pub fn status(wiki: &Wiki, scope: Option<&str>) -> git::Result<Status> {
         scopes: wiki.scopes.all.iter().map(|scope| scope.name.clone()).collect(),
         scope: scope.map(str::to_owned),
         standing,
+        at_work: journals.at_work,
+        dead: journals.dead,
         queued,
         spool: spool.events.len(),
         trouble,
@@ -227,6 +243,7 @@ fn collect(wiki: &Wiki, scope: Option<&str>) -> git::Result<Collected> {
         pending.needs_person +=
             usize::from(item.proposal.deferred.is_some() || item.proposal.kind == Kind::Rule.as_str());
         pending.conflicted += usize::from(item.status == ledger::Status::Conflicted);
+        pending.elsewhere.extend(item.is_elsewhere(&wiki.repo).then(|| item.id().to_owned()));
     }
     trouble.extend(astray(wiki, &view));
     let found = sessions::list(&wiki.repo)?;
@@ -274,7 +291,7 @@ fn astray(wiki: &Wiki, view: &View) -> Vec<String> {
     let mut trouble = Vec::new();
     for item in &view.items {
         let (id, branch) = (item.id(), wiki.branch_name());
-        if item.is_lost() {
+        if item.is_lost() && !item.is_elsewhere(&wiki.repo) {
             trouble
                 .push(format!("the branch of proposal {id} is gone; `git memory proposal reopen {id}` makes it again"));
         }
@@ -293,6 +310,8 @@ fn astray(wiki: &Wiki, view: &View) -> Vec<String> {
 
 fn runs(repo: &Repo, trouble: &mut Vec<String>) -> git::Result<Vec<LastRun>> {
     let mut runs = Vec::new();
+    // What failed before a run that went well is over; what is left of it is parked, and told of.
+    let mut is_over = false;
     for folder in newest_runs(repo, LOOKED_AT)? {
         let bytes = ledger::file(repo, &format!("{folder}/run.json"))?.unwrap_or_default();
         let run: Run = match serde_json::from_slice(&bytes) {
@@ -302,18 +321,27 @@ fn runs(repo: &Repo, trouble: &mut Vec<String>) -> git::Result<Vec<LastRun>> {
                 continue;
             }
         };
-        if runs.len() < RUNS || matches!(run.state, RunState::Failed | RunState::Abandoned | RunState::BudgetExhausted)
-        {
+        if runs.len() >= RUNS && is_over {
+            break;
+        }
+        is_over |= !run.state.is_bad();
+        if runs.len() < RUNS || run.state.is_bad() {
             runs.push(LastRun {
                 summary: run.summary(),
-                id: run.id,
+                id: run.id.clone(),
                 started_at: run.started_at,
                 state: run.state,
-                error: run.error,
+                // A run that did the rest is none that failed; what went wrong in it is told all the same.
+                error: run.error.clone().or_else(|| run.ended(&["failed"]).next().map(not_done)),
             });
         }
     }
     Ok(runs)
+}
+
+fn not_done(failed: &Outcome) -> String {
+    let reason = failed.reason.as_deref().unwrap_or("it did not say why");
+    format!("{} of {}: {reason}", failed.lane, failed.subject)
 }
 
 /// The folders of the newest runs in the ledger, newest first. Reads only the days that it needs.
