@@ -764,7 +764,8 @@ fn three_failed_reviews_park_a_session_and_status_shows_it() {
         assert!(report.contains(&format!("attempt {attempt} of 3 is used up")), "{report}");
         assert!(report.contains(&format!("responses/{reply}.txt")), "{report}");
         let kept = sandbox.path(format!(".git/memory/responses/{reply}.txt"));
-        assert!(kept.is_file() && said.contains(&kept.display().to_string()), "{said}");
+        let hint = run["failure"]["hint"].as_str().expect("a hint");
+        assert!(kept.is_file() && hint.contains(&kept.display().to_string()), "{hint}");
     }
     let parked = ticked(&sandbox);
     assert_eq!(gate(&parked, "parked").map(|gate| &gate["removed"]), Some(&1.into()), "{parked}");

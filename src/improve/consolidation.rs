@@ -7,7 +7,6 @@ use bstr::BString;
 use jiff::Timestamp;
 
 use super::plan::{Consolidation, NOT_BUILT, Request};
-use super::run::plural;
 use super::strategy::Strategy;
 use crate::feedback::{heard, spool};
 use crate::git::{self, Oid};
@@ -38,7 +37,7 @@ pub(super) fn planned(
     let reason = if !strategy.promote.enabled {
         "the strategy leaves it out".to_owned()
     } else if pool < least {
-        format!("{}, fewer than {least}", plural(pool, "note"))
+        "too few notes".to_owned()
     } else {
         match *delta.insert(changed(wiki, state, &notes)?) {
             new if new < few => format!("{new} of them are new to it, fewer than {few} (consolidate.min_dirty)"),

@@ -57,12 +57,12 @@ pub(super) fn lanes(run: &Run) -> String {
 
 /// What became of one thing, in words.
 pub fn outcome(outcome: &Outcome) -> String {
-    let attempt = outcome.attempt.map(|attempt| format!("attempt {attempt} of {MAX_ATTEMPTS} ")).unwrap_or_default();
+    let attempt = outcome.attempt.map(attempt).unwrap_or_default();
     let words = match outcome.outcome.as_str() {
         "done" => "was looked at".to_owned(),
         "skipped" => "was passed over".to_owned(),
         "failed" if attempt.is_empty() => "failed; an attempt is used up".to_owned(),
-        "failed" => format!("failed; {attempt}is used up"),
+        "failed" => format!("failed; {attempt} is used up"),
         "unavailable" => "got no answer; it is tried again".to_owned(),
         "gone" => "is gone".to_owned(),
         "let_go" => "was not reached; it is tried again".to_owned(),
@@ -78,6 +78,11 @@ pub fn outcome(outcome: &Outcome) -> String {
         },
         None => words,
     }
+}
+
+/// Which attempt it was. After the last one it is looked at by name alone, as often as a person likes.
+pub fn attempt(attempt: u32) -> String {
+    if attempt > MAX_ATTEMPTS { format!("attempt {attempt}") } else { format!("attempt {attempt} of {MAX_ATTEMPTS}") }
 }
 
 /// Why something was passed over, in words.
@@ -192,7 +197,7 @@ pub(super) fn report(run: &Run) -> String {
         "Replies",
         run.responses.iter().map(|reply| format!("* `{}`, {} bytes", cell(&reply.sha256), reply.bytes)).collect(),
     );
-    section("Lanes", run.plan.lanes.iter().map(lane).collect());
+    section("Lanes", run.plan.lanes.iter().chain(&run.plan.judge).map(lane).collect());
     section("Left out", run.plan.gates.iter().map(gate).collect());
     section("Events", run.events.iter().map(|event| format!("* `{}`", cell(event))).collect());
     let config = config(&run.config);
@@ -254,26 +259,30 @@ fn triage(triage: &Triage) -> String {
     let most = format!("at most {}", triage.cap);
     match &triage.reason {
         Some(reason) => format!("{effective} ({reason}); the strategy says {configured}, {most}"),
-        None if effective == "off" => effective.to_owned(),
         None => format!("{effective}, {most}"),
     }
 }
 
 fn proactive(proactive: &Proactive) -> String {
-    if !proactive.enabled {
-        return "off".to_owned();
-    }
     let due = proactive.due.map_or_else(|| "not counted".to_owned(), |due| format!("{due} due"));
-    format!("on; pages that nothing asked about for {} days, {due}, at most {}", proactive.days, proactive.limit)
+    format!(
+        "{}; pages that nothing asked about for {} days, {due}, at most {}",
+        if proactive.enabled { "on" } else { "off" },
+        proactive.days,
+        proactive.limit
+    )
 }
 
 fn consolidation(plan: &Consolidation) -> String {
-    let runs = if plan.would_run { "runs" } else { "does not run" };
-    let counted = plan.delta.map(|delta| {
-        let (notes, chunks) = (plural(plan.pool, "note"), plural(plan.chunks, "chunk"));
-        format!("; {notes} in {chunks}, {delta} of them changed")
-    });
-    format!("{runs}: {}{}", plan.reason, counted.unwrap_or_default())
+    let changed = plan.delta.map_or_else(|| "changes not counted".to_owned(), |delta| format!("{delta} changed"));
+    format!(
+        "{}: {}; {} of at least {}, {changed}, {}",
+        if plan.would_run { "runs" } else { "does not run" },
+        plan.reason,
+        plural(plan.pool, "note"),
+        plan.least,
+        plural(plan.chunks, "chunk")
+    )
 }
 
 fn sync(sync: &Sync) -> String {
@@ -289,8 +298,9 @@ fn sync(sync: &Sync) -> String {
 }
 
 fn selected(selected: &Selected) -> String {
+    let age = selected.age_secs.map(|age| format!(", written {age} s before")).unwrap_or_default();
     format!(
-        "* {} `{}` of scope {}: {}, blob `{}`",
+        "* {} `{}` of scope {}: {}, blob `{}`{age}",
         cell(&selected.lane),
         cell(selected.subject()),
         cell(&selected.scope),

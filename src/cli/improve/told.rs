@@ -161,13 +161,13 @@ fn nothing(run: &Run) -> String {
 /// What a person can do where nothing was due.
 fn next(run: &Run) -> Option<&'static str> {
     let plan = &run.plan;
-    let has = |name: &str| plan.gates.iter().any(|gate| gate.lane.is_none() && gate.name == name);
+    let has = |name: &str| plan.gates.iter().any(|gate| gate.name == name);
     if plan.candidates.in_scope == 0 {
         Some("`git memory capture` takes in the sessions of your agents")
     } else if has("watermark") {
         Some("`git memory improve --all` reviews what ended before")
     } else if has("parked") {
-        Some("`git memory improve --session ID` looks at one that is parked")
+        Some("`git memory status` lists what is parked, and says how it is looked at again")
     } else {
         None
     }

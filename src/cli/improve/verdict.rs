@@ -4,10 +4,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::cli::{CliError, Result, shown};
-use crate::improve::Run;
 use crate::improve::kept::RESPONSES;
 use crate::improve::run::{Outcome, RunState, plural};
-use crate::ledger::MAX_ATTEMPTS;
+use crate::improve::{Run, report};
 
 /// Whether a run did what it was asked; why not. Replies are kept in the local folder `memory_dir`.
 pub(super) fn of(run: &Run, memory_dir: &Path) -> Result<()> {
@@ -53,7 +52,7 @@ fn told(ended: &Outcome, more: usize) -> String {
     let reason = ended.reason.as_deref().unwrap_or("it did not say why");
     let (lane, subject) = (&ended.lane, shown(&ended.subject));
     let more = if more == 0 { String::new() } else { format!(" (and {more} more)") };
-    let attempt = ended.attempt.map(|attempt| format!(", attempt {attempt} of {MAX_ATTEMPTS}")).unwrap_or_default();
+    let attempt = ended.attempt.map(|attempt| format!(", {}", report::attempt(attempt))).unwrap_or_default();
     match (ended.outcome.as_str(), &ended.response) {
         ("failed", Some(_)) => format!("{lane} of {subject}{more}: the reply cannot be used{attempt}: {reason}"),
         ("failed", None) => format!("{lane} of {subject}{more} failed{attempt}: {reason}"),

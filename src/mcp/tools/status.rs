@@ -38,6 +38,7 @@ impl Tool for Status {
         let mut state = status::status(&wiki, scope.as_deref())?;
         let text = text(&state);
         state.standing.sessions.parked.truncate(MOST);
+        state.standing.pending.elsewhere.truncate(MOST);
         state.trouble.truncate(MOST);
         Ok(Said::done(state, text))
     }
