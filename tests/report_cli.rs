@@ -360,7 +360,7 @@ fn a_run_at_work_and_one_that_died_are_told_of() {
     let mut run = sandbox.json(&["improve", "--dry-run"]);
     run.as_object_mut().unwrap().remove("schema");
     let id = run["id"].as_str().unwrap().to_owned();
-    let journal = sandbox.path(&format!(".git/memory/journal/{id}.json"));
+    let journal = sandbox.path(format!(".git/memory/journal/{id}.json"));
     std::fs::create_dir_all(journal.parent().unwrap()).unwrap();
     std::fs::write(&journal, run.to_string()).unwrap();
     let status = sandbox.json(&["status"]);

@@ -11,7 +11,7 @@ use super::sessions::{self, Captured, Standing};
 use crate::feedback::spool;
 use crate::git::{self, Repo};
 use crate::improve::Run;
-use crate::improve::run::{Outcome, RunState};
+use crate::improve::run::RunState;
 use crate::improve::since::Unseen;
 use crate::improve::underway::{self, Underway};
 use crate::ledger::{self, Cache, State, cache, queue};
@@ -331,17 +331,19 @@ fn runs(repo: &Repo, trouble: &mut Vec<String>) -> git::Result<Vec<LastRun>> {
                 id: run.id.clone(),
                 started_at: run.started_at,
                 state: run.state,
-                // A run that did the rest is none that failed; what went wrong in it is told all the same.
-                error: run.error.clone().or_else(|| run.ended(&["failed"]).next().map(not_done)),
+                error: went_wrong(&run),
             });
         }
     }
     Ok(runs)
 }
 
-fn not_done(failed: &Outcome) -> String {
+/// What went wrong in a run, with what it was about. One that did the rest is none that failed, and tells it all the same.
+fn went_wrong(run: &Run) -> Option<String> {
+    let failed = run.ended(&["failed"]).next().filter(|_| run.state != RunState::BudgetExhausted);
+    let Some(failed) = failed else { return run.error.clone() };
     let reason = failed.reason.as_deref().unwrap_or("it did not say why");
-    format!("{} of {}: {reason}", failed.lane, failed.subject)
+    Some(format!("{} of {}: {reason}", failed.lane, failed.subject))
 }
 
 /// The folders of the newest runs in the ledger, newest first. Reads only the days that it needs.
