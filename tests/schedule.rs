@@ -272,6 +272,8 @@ fn only_a_person_names_sessions() {
         all.extend(args);
         assert_eq!(sandbox.json_error(1, &all)["code"], "not_manual");
     }
+    let args = ["improve", "--trigger", "session-start", "--max-pages", "1"];
+    assert_eq!(sandbox.json_error(1, &args)["code"], "not_session_start");
 }
 
 // ── strategies and the plan ──
@@ -826,7 +828,7 @@ fn settings_that_cannot_be_used_claim_nothing_and_are_no_tick() {
 
 #[test]
 fn a_model_that_cannot_be_reached_uses_no_attempt() {
-    let sandbox = wiki();
+    let mut sandbox = wiki();
     user_config(&sandbox, "[model]\nprovider = \"command\"\ncommand = [\"/nowhere/model\"]\n");
     sandbox.run(&["capture", &session(&sandbox, 1)]);
     for _ in 0..4 {
@@ -835,9 +837,19 @@ fn a_model_that_cannot_be_reached_uses_no_attempt() {
         assert!(said.contains("review could not look at"), "{said}");
     }
     assert_eq!(runs(&sandbox).iter().filter(|run| run["state"] == "failed").count(), 4);
+    for _ in 0..8 {
+        tick_fails(&sandbox);
+    }
+    let status = sandbox.json(&["status"]);
+    assert_eq!((status["runs"].as_array().map(Vec::len), &status["more_failed"]), (Some(10), &2.into()));
+    assert!(sandbox.run(&["status"]).contains("and 2 more that failed before them"));
+    sandbox.now = Some("2026-04-02T00:00:00Z".into());
     let log = model(&sandbox);
     assert_eq!(selected(&ticked(&sandbox)), [id(1)]);
     assert_eq!(asked(&log), once([1]));
+    // What failed before a run that went well is over.
+    let status = sandbox.json(&["status"]);
+    assert_eq!((status["runs"].as_array().map(Vec::len), &status["more_failed"]), (Some(3), &0.into()));
 }
 
 #[test]

@@ -118,6 +118,14 @@ pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
             format!("--session, --page and --all are for a person's own runs, not for --trigger {}", trigger.as_str());
         return Err(CliError::refused("not_manual", message).hint("leave --trigger out"));
     }
+    let is_bounded = args.strategy.is_some() || args.max_sessions.is_some() || args.max_pages.is_some();
+    if trigger == Trigger::SessionStart && is_bounded {
+        let message = "the run that --trigger session-start starts goes by the settings, not by --strategy, --max-sessions \
+                       and --max-pages";
+        return Err(
+            CliError::refused("not_session_start", message).hint("set improve.strategy, or leave --trigger out")
+        );
+    }
     let by_name = !args.page.is_empty();
     let request = Request {
         trigger,

@@ -88,7 +88,9 @@ fn next(status: &Status) -> Option<String> {
     } else if failed {
         let run = status.standing.runs.first().map(|run| run.id.clone()).unwrap_or_default();
         return Some(format!("`git memory run show {run}` tells what went wrong"));
-    } else if !status.dead.is_empty() && status.at_work.is_none() {
+    } else if status.at_work.is_some() {
+        return None;
+    } else if !status.dead.is_empty() {
         "`git memory improve` finishes what a dead run left, or gives it up"
     } else if sessions.unseen > 0 || status.queued > 0 {
         "`git memory improve` reviews what was captured"
@@ -189,6 +191,9 @@ fn screen(ctx: &Context, out: &mut Out, status: &Status) -> Result<()> {
         if let Some(error) = &run.error {
             writeln!(out, "          {}", ctx.paint(Meaning::Bad, shown(error)))?;
         }
+    }
+    if stands.more_failed > 0 {
+        writeln!(out, "          and {} more that failed before them", stands.more_failed)?;
     }
     if status.queued > 0 {
         let events = count(status.queued, "event");

@@ -115,6 +115,9 @@ pub struct Limits {
     pub stage: Option<usize>,
     /// What counts; `None`: no limit.
     pub effective: Option<usize>,
+    /// Most pages in each lane, from the command line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_pages: Option<usize>,
 }
 
 /// What took sessions or pages out.
@@ -331,7 +334,7 @@ pub fn plan(
             index: search::index_status(wiki)?.to_owned(),
         },
         candidates: found.candidates,
-        limits: found.limits,
+        limits: Limits { max_pages: request.max_pages, ..found.limits },
         gates: found.gates,
         selected: found.selected,
         skipped: found.skipped,

@@ -229,11 +229,12 @@ fn facts(run: &Run) -> Vec<(&'static str, String)> {
         (
             "limits",
             format!(
-                "command line {}, settings {}, strategy {}; in force {}",
+                "sessions: command line {}, settings {}, strategy {}; in force {}{}",
                 limit(limits.cli),
                 limit(limits.stage),
                 limit(limits.strategy),
-                limit(limits.effective)
+                limit(limits.effective),
+                limits.max_pages.map(|most| format!("; pages: {most} in each lane")).unwrap_or_default()
             ),
         ),
         ("triage", triage(&plan.triage)),

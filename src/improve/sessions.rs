@@ -50,6 +50,7 @@ pub(super) fn choose(
         strategy: of_strategy,
         stage,
         effective: request.max_sessions.or(stage).or(of_strategy),
+        max_pages: None,
     };
     let mut found = Selection {
         candidates: Candidates { in_scope: in_scope.len(), ..Candidates::default() },

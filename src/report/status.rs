@@ -74,6 +74,9 @@ pub struct Stands {
     pub parked_pages: Vec<(String, String)>,
     /// The newest runs, newest first, and those before them that failed and no good one has followed.
     pub runs: Vec<LastRun>,
+    /// How many more failed before those, without a good one since.
+    #[serde(default)]
+    pub more_failed: usize,
 }
 
 /// What waits for a decision.
@@ -127,6 +130,9 @@ pub struct LastRun {
 
 /// How many runs are shown.
 const RUNS: usize = 3;
+
+/// How many runs that failed are shown.
+const FAILED: usize = 10;
 
 /// How many runs are looked at for failures that nothing good has followed.
 const LOOKED_AT: usize = 50;
@@ -273,8 +279,8 @@ fn collect(wiki: &Wiki, scope: Option<&str>) -> git::Result<Collected> {
             parked_pages.extend(parked.map(|(lane, _)| (path.clone(), lane.clone())));
         }
     }
-    let runs = runs(&wiki.repo, &mut trouble)?;
-    Ok((Stands { pages: count, pending, sessions, parked_pages, runs }, trouble, unseen))
+    let (runs, more_failed) = runs(&wiki.repo, &mut trouble)?;
+    Ok((Stands { pages: count, pending, sessions, parked_pages, runs, more_failed }, trouble, unseen))
 }
 
 /// The sessions that no run has looked at, but for those that ended before the wiki began to review by itself.
@@ -308,11 +314,15 @@ fn astray(wiki: &Wiki, view: &View) -> Vec<String> {
     trouble
 }
 
-fn runs(repo: &Repo, trouble: &mut Vec<String>) -> git::Result<Vec<LastRun>> {
-    let mut runs = Vec::new();
+/// The newest runs and those before them that failed; how many more did.
+fn runs(repo: &Repo, trouble: &mut Vec<String>) -> git::Result<(Vec<LastRun>, usize)> {
+    let (mut runs, mut more_failed) = (Vec::new(), 0);
     // What failed before a run that went well is over; what is left of it is parked, and told of.
     let mut is_over = false;
     for folder in newest_runs(repo, LOOKED_AT)? {
+        if runs.len() >= RUNS && is_over {
+            break;
+        }
         let bytes = ledger::file(repo, &format!("{folder}/run.json"))?.unwrap_or_default();
         let run: Run = match serde_json::from_slice(&bytes) {
             Ok(run) => run,
@@ -321,11 +331,8 @@ fn runs(repo: &Repo, trouble: &mut Vec<String>) -> git::Result<Vec<LastRun>> {
                 continue;
             }
         };
-        if runs.len() >= RUNS && is_over {
-            break;
-        }
         is_over |= !run.state.is_bad();
-        if runs.len() < RUNS || run.state.is_bad() {
+        if runs.len() < RUNS || run.state.is_bad() && runs.len() < FAILED {
             runs.push(LastRun {
                 summary: run.summary(),
                 id: run.id.clone(),
@@ -333,9 +340,11 @@ fn runs(repo: &Repo, trouble: &mut Vec<String>) -> git::Result<Vec<LastRun>> {
                 state: run.state,
                 error: went_wrong(&run),
             });
+        } else {
+            more_failed += usize::from(run.state.is_bad());
         }
     }
-    Ok(runs)
+    Ok((runs, more_failed))
 }
 
 /// What went wrong in a run, with what it was about. One that did the rest is none that failed, and tells it all the same.
