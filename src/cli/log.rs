@@ -133,7 +133,7 @@ fn line(ctx: &Context, entry: &Entry, now: jiff::Timestamp) -> String {
         (None, Some(session)) => session,
         (None, None) if entry.kind == COMMIT => short(&entry.id),
         // The page says what it is about; the event's own id stands in --json.
-        (None, None) if entry.page.is_some() => "",
+        (None, None) if entry.page.is_some() || entry.kind == "watermark" => "",
         (None, None) => entry.run.as_deref().unwrap_or(&entry.id),
     };
     let meaning = match entry.kind.as_str() {
