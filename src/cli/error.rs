@@ -9,8 +9,9 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use super::{context, output};
+use crate::improve::plan::PlanError;
 use crate::wiki::scope::Unresolved;
-use crate::{config, git, proposal, wiki};
+use crate::{config, git, improve, proposal, wiki};
 
 /// The result of everything in this room.
 pub type Result<T, E = CliError> = std::result::Result<T, E>;
@@ -312,6 +313,42 @@ impl From<proposal::NotFound> for CliError {
             proposal::NotFound::Ambiguous { .. } => ("ambiguous_id", "give more digits of the id"),
         };
         CliError::refused(code, error.to_string()).hint(hint)
+    }
+}
+
+impl From<improve::Error> for CliError {
+    fn from(error: improve::Error) -> CliError {
+        match error {
+            improve::Error::Git(error) => error.into(),
+            improve::Error::Proposal(error) => error.into(),
+            improve::Error::Plan(error) => match error {
+                PlanError::Git(error) => error.into(),
+                PlanError::Proposal(error) => error.into(),
+                PlanError::NoSession(_) => CliError::refused("unknown_session", error.to_string())
+                    .hint("`git memory session list` shows the ids"),
+                PlanError::NoPage(_) => CliError::refused("unknown_page", error.to_string())
+                    .hint("name a page of the wiki by its path or its file name"),
+                PlanError::NoModel(_) => CliError::new(Exit::Config, "no_model", error.to_string())
+                    .hint("set `model.provider`, in your own settings or with `git config`"),
+            },
+            improve::Error::Locked(_) => CliError::new(Exit::Busy, "busy", error.to_string())
+                .hint("try again when it has ended, or give --skip-if-locked"),
+            improve::Error::Resting(_) => {
+                CliError::new(Exit::Busy, "busy", error.to_string()).hint("run it again then")
+            }
+            improve::Error::Interrupted => CliError::refused("interrupted", error.to_string()),
+            improve::Error::Journal(_) => CliError::fatal("io", error.to_string()),
+            improve::Error::Settings(_) => CliError::new(Exit::Config, "config", error.to_string()),
+            improve::Error::Untrusted(error) => error.into(),
+            improve::Error::Strategy(improve::strategy::Error::Unknown { .. }) => {
+                CliError::refused("unknown_strategy", error.to_string())
+            }
+            improve::Error::Strategy(improve::strategy::Error::File { .. }) => {
+                CliError::new(Exit::Config, "config", error.to_string())
+            }
+            improve::Error::Remote(_) => CliError::refused("remote_unreachable", error.to_string())
+                .hint("the next tick tries again; `git memory run list` has it on record"),
+        }
     }
 }
 

@@ -4,18 +4,17 @@ mod planned;
 mod told;
 mod verdict;
 
+use std::cell::RefCell;
 use std::io::Write;
 
 use super::error::ErrorObject;
-use super::{CliError, Context, Exit, Result, shown_lines};
+use super::{CliError, Context, Exit, Progress, Result, shown, shown_lines};
 use crate::agent::session_start;
-use crate::feedback::spool;
-use crate::improve::plan::PlanError;
-use crate::improve::run::{RunState, plural};
+use crate::git::{asked_to_end, end_as_asked};
+use crate::improve::run::plural;
 use crate::improve::select::PageLane;
-use crate::improve::{self, Request, Run, Trigger, strategy, tick};
+use crate::improve::{self, News, Request, Run, Trigger, tick};
 use crate::ledger::queue;
-use crate::proposal::materialize;
 use crate::report::brief;
 use crate::wiki::Wiki;
 
@@ -160,9 +159,16 @@ pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
         return verdict.map(|()| Exit::Done);
     }
     let queued = queued(&wiki, &request);
-    let run = match improve::run(&mut wiki, &request) {
+    let run = match at_work(ctx, &mut wiki, &request) {
         Err(improve::Error::Locked(holder)) if args.skip_if_locked => {
             return skip(ctx, "locked", &format!("another run is at work ({holder}); skipped"));
+        }
+        Err(improve::Error::Resting(rest)) if args.skip_if_locked => {
+            return skip(ctx, "locked", &format!("{}; skipped", improve::Error::Resting(rest)));
+        }
+        Err(improve::Error::Interrupted) => {
+            end_as_asked();
+            return Err(improve::Error::Interrupted.into());
         }
         other => other?,
     };
@@ -188,6 +194,7 @@ pub(super) fn run(ctx: &Context, args: Args) -> Result<Exit> {
         return printed(ctx, run, verdict);
     }
     told::told(ctx, &run, verdict.as_ref().err())?;
+    end_if_asked(ctx, verdict.as_ref().err());
     verdict.map(|()| Exit::Done)
 }
 
@@ -202,6 +209,7 @@ fn queued(wiki: &Wiki, request: &Request) -> Vec<queue::Waiting> {
 fn printed(ctx: &Context, run: Run, verdict: Result<()>) -> Result<Exit> {
     let failure = verdict.as_ref().err().map(CliError::object);
     ctx.print_json("run", &Told { run, failure })?;
+    end_if_asked(ctx, verdict.as_ref().err());
     Ok(verdict.map_or_else(
         |error| {
             ctx.error(&error.message);
@@ -209,6 +217,32 @@ fn printed(ctx: &Context, run: Run, verdict: Result<()>) -> Result<Exit> {
         },
         |()| Exit::Done,
     ))
+}
+
+/// Runs, and shows on a terminal what it is at.
+fn at_work(ctx: &Context, wiki: &mut Wiki, request: &Request) -> Result<Run, improve::Error> {
+    let progress = RefCell::new(None);
+    improve::run(wiki, request, &|news| {
+        let mut progress = progress.borrow_mut();
+        let progress = progress.get_or_insert_with(|| Progress::of_long_steps(ctx));
+        match news {
+            News::Item { done, of, selected } => {
+                let words = format!("{}: {}", selected.lane, shown(selected.subject()));
+                progress.at(done as u64, of as u64, words);
+            }
+            News::Asking { stage, subject, model } => {
+                progress.say(format!("{} asks {}: {}", stage.as_str(), shown(model), shown(subject)));
+            }
+        }
+    })
+}
+
+/// When the process was asked to end, it says what is wrong, if anything, and ends as the signal would have ended it.
+fn end_if_asked(ctx: &Context, error: Option<&CliError>) {
+    if asked_to_end() {
+        error.into_iter().for_each(|error| ctx.error(&error.message));
+        end_as_asked();
+    }
 }
 
 /// A run as `--json` prints it.
@@ -293,57 +327,4 @@ fn print_prompt(ctx: &Context, wiki: &Wiki, request: &Request) -> Result<Exit> {
         ctx.note(format!("a run would pass this session over: {}", reason.replace('_', " ")));
     }
     Ok(Exit::Done)
-}
-
-/// What the worker does with what the hooks queued: the capture's and the commits' sessions, under the rules that
-/// keep a machine from reviewing too much by itself.
-pub(super) fn worker_pass(wiki: &Wiki, queued: &[queue::Queued]) -> Result<(), String> {
-    // What cannot be carried over waits on, and is told of by `status`.
-    let _ = spool::flush(&wiki.repo);
-    let scheduler = &wiki.config.settings.scheduler;
-    if !scheduler.enabled || scheduler.interval_secs == 0 {
-        return Ok(());
-    }
-    // What a capture queued waits for whoever comes; a commit counts for more than a session that begins.
-    let of_a_session = queued.iter().any(|queued| queued.event == session_start::EVENT);
-    let of_a_commit = queued.iter().any(|queued| queued.oid.is_some());
-    let trigger = if of_a_session && !of_a_commit { Trigger::SessionStart } else { Trigger::PostCommit };
-    let request = Request { trigger, ..Request::default() };
-    let run = improve::run_locked(&mut wiki.clone(), &request).map_err(|error| error.to_string())?;
-    materialize::refresh(wiki)?;
-    match run.state {
-        RunState::Failed => Err(run.error.unwrap_or_else(|| "the run failed".into())),
-        _ => Ok(()),
-    }
-}
-
-impl From<improve::Error> for CliError {
-    fn from(error: improve::Error) -> CliError {
-        match error {
-            improve::Error::Git(error) => error.into(),
-            improve::Error::Proposal(error) => error.into(),
-            improve::Error::Plan(error) => match error {
-                PlanError::Git(error) => error.into(),
-                PlanError::NoSession(_) => CliError::refused("unknown_session", error.to_string())
-                    .hint("`git memory session list` shows the ids"),
-                PlanError::NoPage(_) => CliError::refused("unknown_page", error.to_string())
-                    .hint("name a page of the wiki by its path or its file name"),
-                PlanError::NoModel(_) => CliError::new(Exit::Config, "no_model", error.to_string())
-                    .hint("set `model.provider`, in your own settings or with `git config`"),
-            },
-            improve::Error::Locked(_) => CliError::new(Exit::Busy, "busy", error.to_string())
-                .hint("try again when it has ended, or give --skip-if-locked"),
-            improve::Error::Journal(_) => CliError::fatal("io", error.to_string()),
-            improve::Error::Settings(_) => CliError::new(Exit::Config, "config", error.to_string()),
-            improve::Error::Untrusted(error) => error.into(),
-            improve::Error::Strategy(strategy::Error::Unknown { .. }) => {
-                CliError::refused("unknown_strategy", error.to_string())
-            }
-            improve::Error::Strategy(strategy::Error::File { .. }) => {
-                CliError::new(Exit::Config, "config", error.to_string())
-            }
-            improve::Error::Remote(_) => CliError::refused("remote_unreachable", error.to_string())
-                .hint("the next tick tries again; `git memory run list` has it on record"),
-        }
-    }
 }

@@ -136,14 +136,14 @@ pub fn bisect(wiki: &Wiki, ask: &Ask<'_>, mut tell: impl FnMut(&Step, usize)) ->
     let view = View::load(wiki, Cache::Use)?;
     let points = points(wiki, &view, ask.good)?;
     let last = points.len() - 1;
-    let watch = Watch::begin();
+    let _watch = Watch::begin();
     let mut looks = ThrowAways::begin(&wiki.repo, "bisect")?;
     let mut steps = Vec::new();
     let mut marks = vec![Mark::Open; points.len()];
     let mut attempt = |at: usize, marks: &mut Vec<Mark>| -> Result<i32, Error> {
         let commit = &points[at];
-        let ended = try_out(&mut looks, commit.oid, ask, &watch);
-        if watch.asked_to_end() {
+        let ended = try_out(&mut looks, commit.oid, ask);
+        if git::asked_to_end() {
             return Err(Error::Interrupted);
         }
         let code = match ended? {
@@ -215,9 +215,9 @@ fn points(wiki: &Wiki, view: &View, good: Option<Oid>) -> Result<Vec<Commit>, Er
     Ok(points)
 }
 
-fn try_out(looks: &mut ThrowAways<'_>, commit: Oid, ask: &Ask<'_>, watch: &Watch) -> Result<Ended, Error> {
+fn try_out(looks: &mut ThrowAways<'_>, commit: Oid, ask: &Ask<'_>) -> Result<Ended, Error> {
     let look = looks.make(commit)?;
-    trial::run(ask.command, look.path(), ask.quiet, watch)
+    trial::run(ask.command, look.path(), ask.quiet)
         .map_err(|error| Error::CannotRun { reason: format!("there is no shell to run it: {error}") })
 }
 

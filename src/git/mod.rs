@@ -41,7 +41,7 @@ pub use command::{Git, LOCAL_VARIABLES, Output};
 pub use error::{Error, Result};
 pub use history::Commit;
 pub use identity::Person;
-pub use interrupt::Watch;
+pub use interrupt::{Watch, asked_to_end, end_as_asked};
 pub use lines::{Hunk, changes, unified};
 pub use lock::{Lock, Locked};
 pub use merge::{Conflict, MergeOutcome, merge, merge_favouring_theirs};

@@ -3,10 +3,10 @@
 use serde_json::Value;
 
 use super::kept;
-use super::lanes::{Bench, End};
+use super::lanes::{Bench, End, News};
 use super::prompts::sha256;
 use super::run::{Call, Response};
-use crate::git::fault;
+use crate::git::{asked_to_end, fault};
 use crate::model::{self, Prompt, Stage, first_json};
 use crate::session::{Redactor, WITHHELD};
 
@@ -37,12 +37,19 @@ pub fn ask(bench: &Bench<'_>, stage: Stage, prompt: &Prompt, call: Call) -> Aske
     if let Some(text) = bench.journal.and_then(|journal| journal.unused(&question)) {
         return answered(bench, call, &question, text);
     }
+    if asked_to_end() {
+        let why = model::Error::Interrupted;
+        call.error = Some(format!("{}: {why}", why.code()));
+        call.unmade = true;
+        return Asked { call, response: None, value: Err(End::Unavailable(why.to_string())), text: None };
+    }
     if let Some(Err(error)) = bench.journal.map(|journal| journal.asking(&call)) {
         let why = format!("the run's journal cannot be written: {error}");
         call.error = Some(why.clone());
         return Asked { call, response: None, value: Err(End::Unavailable(why)), text: None };
     }
     keep_prompt(bench, prompt, &hash);
+    (bench.hear)(News::Asking { stage, subject: call.subject(), model: &settings.name() });
     fault::point("improve.before-call");
     match bench.models.ask(stage, prompt) {
         Ok(reply) => {

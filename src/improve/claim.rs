@@ -7,20 +7,25 @@
 
 use std::time::Duration;
 
+use jiff::Timestamp;
+
 use super::Error;
 use super::journal::Journal;
 use super::plan::{Plan, Selected};
 use super::run::{Run, Trigger, plural};
 use crate::git::{self, Oid, Pushed, fault};
-use crate::ledger::{self, Append, Event, EventKind};
+use crate::ledger::{self, Append, Cache, Event, EventKind};
 use crate::model::{Models, Stage};
 use crate::proposal::stage::AUTO_IMPROVE;
 use crate::session::Redactor;
 use crate::wiki::Wiki;
 
-/// How long a claim keeps other runs away from a session whose run says nothing more, without the time that asking
-/// models about it and those before it may take.
+/// How long a claim keeps other runs away from what its run says nothing more of, without the time that one step of the
+/// run may take. Half of it later it is made again.
 const LEASE: Duration = Duration::from_secs(600);
+
+/// Most calls about past queries of one change: five, each with the old text and with the new one.
+const GRADES: u32 = 10;
 
 /// How often a lost race is run again.
 const ROUNDS: u32 = 20;
@@ -36,6 +41,53 @@ pub(super) fn goes_abroad(wiki: &Wiki, trigger: Trigger) -> bool {
     !trigger.is_asked() && wiki.config.settings.sync.claims
 }
 
+/// The claims of a run that is at work. They are made again before they end, however long it takes.
+pub(super) struct Held {
+    until: Timestamp,
+    lease: Lease,
+}
+
+/// For how long claims are made.
+#[derive(Clone, Copy)]
+struct Lease {
+    /// The time that one step may take: a lane's calls about one thing, or the gates' about one change.
+    step: Duration,
+    /// What is left after it.
+    rest: Duration,
+}
+
+impl Held {
+    /// Makes the claims on what is left once more where the next step could outlast them.
+    ///
+    /// # Errors
+    /// Why nothing more may be asked: they end, and other clones cannot be told that somebody is at it.
+    pub(super) fn renew(&mut self, wiki: &Wiki, run: &Run, left: &[Selected]) -> Result<(), Error> {
+        let now = ledger::now();
+        if self.until >= now + self.lease.step + self.lease.rest / 2 {
+            return Ok(());
+        }
+        let until = now + self.lease.step + self.lease.rest;
+        let Some(append) = claims(run, left, until, "claims again") else { return Ok(()) };
+        let renewed = if goes_abroad(wiki, run.trigger) {
+            // Claims that ended while the machine slept may be another clone's by now.
+            let ended = self.until <= now;
+            let is_free = || Ok(!ended || !others_are_at(wiki, run, left)?);
+            Abroad::of(wiki).and_then(|abroad| abroad.add(wiki, &append, is_free))
+        } else {
+            ledger::append(&wiki.repo, &append, &[]).map(drop).map_err(Error::Git)
+        };
+        match renewed {
+            // Those that stand are enough for the next step; then it is tried again.
+            Err(Error::Remote(_)) if self.until >= now + self.lease.step => Ok(()),
+            Err(error) => Err(error),
+            Ok(()) => {
+                self.until = until;
+                Ok(())
+            }
+        }
+    }
+}
+
 /// Claims what the run has selected, before anything is asked about it. Through a remote, `look` plans again on what
 /// other clones have said meanwhile; the run's plan is then the last of these.
 ///
@@ -46,12 +98,15 @@ pub(super) fn take(
     run: &mut Run,
     journal: &Journal,
     look: impl Fn() -> Result<Plan, Error>,
-) -> Result<(), Error> {
+) -> Result<Held, Error> {
+    let lease = Lease::of(wiki);
+    let held = || Held { until: ledger::now() + lease.step + lease.rest, lease };
     if !goes_abroad(wiki, run.trigger) {
-        if let Some(append) = claims(wiki, run) {
+        let held = held();
+        if let Some(append) = claims(run, &run.plan.selected, held.until, "claims") {
             ledger::append(&wiki.repo, &append, &[])?;
         }
-        return Ok(());
+        return Ok(held);
     }
     let abroad = Abroad::of(wiki)?;
     for round in 0..ROUNDS {
@@ -59,20 +114,14 @@ pub(super) fn take(
         run.plan = look()?;
         run.skipped = run.plan.skipped.clone();
         journal.write(run)?;
-        let Some(append) = claims(wiki, run) else { return Ok(()) };
-        // No ref here names the commit before the remote has it: a claim that lost leaves no trace.
-        let commit = ledger::commit(&wiki.repo, &append, base)?;
-        fault::point("claim.before-push");
-        match abroad.push(wiki, commit)? {
-            Pushed::Done => {
-                fault::point("claim.after-push");
-                ledger::join(&wiki.repo, commit)?;
-                return Ok(());
-            }
-            Pushed::Behind => std::thread::sleep(pause(round)),
+        let held = held();
+        let Some(append) = claims(run, &run.plan.selected, held.until, "claims") else { return Ok(held) };
+        if abroad.put(wiki, &append, base)? {
+            return Ok(held);
         }
+        std::thread::sleep(pause(round));
     }
-    Err(Error::Remote(format!("other clones keep pushing to {}; try again", abroad.remote)))
+    Err(abroad.is_crowded())
 }
 
 /// Sends the ledger to the other clones at the end of a run: what was claimed is let go there too.
@@ -89,7 +138,7 @@ pub(super) fn publish(wiki: &Wiki) -> Result<(), Error> {
         }
         std::thread::sleep(pause(round));
     }
-    Err(Error::Remote(format!("other clones keep pushing to {}", abroad.remote)))
+    Err(abroad.is_crowded())
 }
 
 impl<'a> Abroad<'a> {
@@ -118,6 +167,38 @@ impl<'a> Abroad<'a> {
         Ok((theirs, ours))
     }
 
+    /// Puts a commit on top of the remote's ledger as it was pulled. False when another clone came first.
+    fn put(&self, wiki: &Wiki, append: &Append, base: Option<Oid>) -> Result<bool, Error> {
+        // No ref here names the commit before the remote has it: a claim that lost leaves no trace.
+        let commit = ledger::commit(&wiki.repo, append, base)?;
+        fault::point("claim.before-push");
+        if self.push(wiki, commit)? == Pushed::Behind {
+            return Ok(false);
+        }
+        fault::point("claim.after-push");
+        ledger::join(&wiki.repo, commit)?;
+        Ok(true)
+    }
+
+    /// Puts a commit on top of whatever the remote's ledger is, as long as that leaves room for it.
+    fn add(&self, wiki: &Wiki, append: &Append, is_free: impl Fn() -> git::Result<bool>) -> Result<(), Error> {
+        for round in 0..ROUNDS {
+            let (_, base) = self.pull(wiki)?;
+            if !is_free()? {
+                return Err(Error::Remote("the claims ended, and another clone is at it".into()));
+            }
+            if self.put(wiki, append, base)? {
+                return Ok(());
+            }
+            std::thread::sleep(pause(round));
+        }
+        Err(self.is_crowded())
+    }
+
+    fn is_crowded(&self) -> Error {
+        Error::Remote(format!("other clones keep pushing to {}; try again", self.remote))
+    }
+
     fn push(&self, wiki: &Wiki, commit: Oid) -> Result<Pushed, Error> {
         wiki.repo.push(self.remote, commit, ledger::REF).map_err(|error| unreachable(wiki, error))
     }
@@ -133,32 +214,53 @@ fn unreachable(wiki: &Wiki, error: git::Error) -> Error {
     }
 }
 
-/// What claims the run's sessions; `None` when it has none.
-fn claims(wiki: &Wiki, run: &Run) -> Option<Append> {
-    let until = ledger::now() + lease(wiki, run.plan.selected.len());
+/// What claims sessions and pages for a run; `None` when there are none.
+fn claims(run: &Run, selected: &[Selected], until: Timestamp, verb: &str) -> Option<Append> {
     let claim = |selected: &Selected| {
         about(EventKind::Claimed, run, selected)
             .with("trigger", run.trigger.as_str())
             .with("nonce", ledger::new_id().to_string())
             .with("until", until.to_string())
     };
-    let events: Vec<Event> = run.plan.selected.iter().map(claim).collect();
-    let pages = run.plan.selected.iter().filter(|selected| selected.page.is_some()).count();
+    let events: Vec<Event> = selected.iter().map(claim).collect();
+    let pages = selected.iter().filter(|selected| selected.page.is_some()).count();
     let what = match (events.len() - pages, pages) {
         (sessions, 0) => plural(sessions, "session"),
         (0, pages) => plural(pages, "page"),
         (sessions, pages) => format!("{}, {}", plural(sessions, "session"), plural(pages, "page")),
     };
-    let subject = format!("run {} claims {what}", run.id);
+    let subject = format!("run {} {verb} {what}", run.id);
     (!events.is_empty()).then_some(Append { subject, events, files: Vec::new() })
 }
 
-/// Long enough for all of it: the last session waits for those before it, and each may meet every model.
-fn lease(wiki: &Wiki, sessions: usize) -> Duration {
-    let models = Models::new(&wiki.config.settings.model, wiki.repo.memory_dir());
-    let asked = Stage::ASKED.into_iter().filter(|stage| models.has(*stage));
-    let each: u64 = asked.map(|stage| models.stage(stage).timeout_secs.min(3_600)).sum();
-    LEASE + Duration::from_secs(each) * u32::try_from(sessions.min(1_000)).unwrap_or(1_000)
+impl Lease {
+    fn of(wiki: &Wiki) -> Lease {
+        // Tests of claims that end cannot wait: debug builds take the whole lease from the environment.
+        #[cfg(debug_assertions)]
+        if let Some(secs) = std::env::var("GIT_MEMORY_LEASE").ok().and_then(|text| text.parse().ok()) {
+            let all = Duration::from_secs_f64(secs);
+            return Lease { step: all / 2, rest: all / 2 };
+        }
+        let settings = &wiki.config.settings;
+        let models = Models::new(&settings.model, wiki.repo.memory_dir());
+        let call = |stage: Stage| {
+            let secs = if models.has(stage) { models.stage(stage).timeout_secs.min(3_600) } else { 0 };
+            Duration::from_secs(secs)
+        };
+        // A malformed reply is sent back once.
+        let lane = [Stage::Review, Stage::Reflect, Stage::Distill].map(call).into_iter().max().unwrap_or_default() * 2;
+        let eval = if settings.eval.command.is_empty() { 0 } else { settings.eval.timeout_secs.min(3_600) };
+        let gates = Duration::from_secs(eval) + call(Stage::Judge) * (1 + GRADES);
+        Lease { step: lane.max(gates), rest: LEASE }
+    }
+}
+
+/// Whether other runs claimed any of it meanwhile.
+fn others_are_at(wiki: &Wiki, run: &Run, selected: &[Selected]) -> git::Result<bool> {
+    let state = ledger::load(&wiki.repo, Cache::Use)?;
+    let now = ledger::now();
+    let claims = selected.iter().filter_map(|selected| selected.claims(&state));
+    Ok(claims.flat_map(|claims| claims.holders(now)).any(|holder| holder != run.id))
 }
 
 /// The event that lets go what was claimed, with how it ended.

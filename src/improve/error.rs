@@ -1,7 +1,9 @@
 //! Why a run could not be made.
 
+use std::time::Duration;
+
 use super::plan::PlanError;
-use super::strategy;
+use super::{recover, strategy};
 use crate::config::trust;
 use crate::{git, proposal, search};
 
@@ -20,6 +22,12 @@ pub enum Error {
     /// Another run is alive.
     #[error("another run is at work ({0})")]
     Locked(String),
+    /// The last run died just now, and what it claimed is all there is to look at.
+    #[error("{}", recover::died(*.0))]
+    Resting(Duration),
+    /// The process was asked to end before anything was claimed.
+    #[error("interrupted before anything was claimed")]
+    Interrupted,
     /// The local folder cannot be written.
     #[error("cannot write the run's journal: {0}")]
     Journal(#[from] std::io::Error),

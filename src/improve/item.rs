@@ -8,7 +8,7 @@ use super::lanes::{self, Bench, End, Found};
 use super::plan::Selected;
 use super::run::{Call, Made, Outcome, Run, Skip};
 use super::{Error, claim, gates};
-use crate::git::Person;
+use crate::git::{Person, asked_to_end};
 use crate::ledger::{Event, EventKind};
 use crate::proposal::context::{Author, Desktop};
 use crate::proposal::policy::Marks;
@@ -36,11 +36,17 @@ pub(super) struct Worked {
     pub marks: BTreeMap<String, Marks>,
     /// Why nothing more is asked, if so.
     pub spent: Option<String>,
+    /// Why the run's claims end, so that nothing more is asked.
+    pub lost: Option<String>,
     /// Why a lane asks nothing more, by lane: who answers it is out of use for all of its items.
     pub out_of_use: BTreeMap<String, String>,
 }
 
-/// Looks at one item, unless nothing more is asked or proposed: then it is let go.
+/// Why a run that was asked to end let something go.
+pub(super) const INTERRUPTED: &str = "the run was interrupted";
+
+/// Looks at one item, unless nothing more is asked or proposed: then it is let go. `renew` makes the run's claims last
+/// through the next step.
 ///
 /// # Errors
 /// Git's trouble, or a journal that cannot be written.
@@ -50,10 +56,10 @@ pub(super) fn work(
     selected: &Selected,
     run: &mut Run,
     worked: &mut Worked,
+    renew: Renew<'_>,
 ) -> Result<(), Error> {
-    if let Some(why) = worked
-        .spent
-        .clone()
+    if let Some(why) = stopped(run, worked, renew)?
+        .or_else(|| worked.spent.clone())
         .or_else(|| worked.out_of_use.get(&selected.lane).cloned())
         .or_else(|| worked.desktop.full(bench.wiki))
     {
@@ -63,10 +69,88 @@ pub(super) fn work(
     if let Some(journal) = bench.journal {
         journal.at(selected.subject())?;
     }
+    let before = Mark::of(run, worked);
+    if let Some(why) = look(bench, names, selected, run, worked, renew)? {
+        // A part of it may be missing: nothing of it is taken, and all of it is looked at again.
+        before.back(run, worked);
+        worked.events.push(ended(run, selected, "unavailable", Some(&why)));
+    }
+    Ok(())
+}
+
+/// Makes the claims of a run last through its next step.
+pub(super) type Renew<'r> = &'r mut dyn FnMut(&Run) -> Result<(), Error>;
+
+/// Why nothing more is begun, if so: the run was asked to end, or its claims cannot be made longer.
+fn stopped(run: &Run, worked: &mut Worked, renew: Renew<'_>) -> Result<Option<String>, Error> {
+    if asked_to_end() {
+        return Ok(Some(INTERRUPTED.into()));
+    }
+    if worked.lost.is_none() {
+        match renew(run) {
+            Err(Error::Remote(why)) => worked.lost = Some(format!("the claims could not be made longer: {why}")),
+            renewed => renewed?,
+        }
+    }
+    Ok(worked.lost.clone())
+}
+
+/// How much there was before an item.
+struct Mark {
+    events: usize,
+    drafts: usize,
+    outcomes: usize,
+    proposals: usize,
+    refused: usize,
+    rejected: usize,
+    skipped: usize,
+}
+
+impl Mark {
+    fn of(run: &Run, worked: &Worked) -> Mark {
+        Mark {
+            events: worked.events.len(),
+            drafts: worked.drafts.len(),
+            outcomes: run.outcomes.len(),
+            proposals: run.proposals.len(),
+            refused: run.refused.len(),
+            rejected: run.rejected_candidates.len(),
+            skipped: run.skipped.len(),
+        }
+    }
+
+    /// Takes back what came of the item. What was asked stays on record.
+    fn back(&self, run: &mut Run, worked: &mut Worked) {
+        worked.events.truncate(self.events);
+        worked.drafts.truncate(self.drafts);
+        run.outcomes.truncate(self.outcomes);
+        run.proposals.truncate(self.proposals);
+        run.refused.truncate(self.refused);
+        run.rejected_candidates.truncate(self.rejected);
+        run.skipped.truncate(self.skipped);
+    }
+}
+
+/// Takes one item through its lane, validation and the gates. Returns why it was stopped in the middle, if so.
+fn look(
+    bench: &Bench<'_>,
+    names: &Names,
+    selected: &Selected,
+    run: &mut Run,
+    worked: &mut Worked,
+    renew: Renew<'_>,
+) -> Result<Option<String>, Error> {
     let Some(mut found) = lanes::work(bench, selected)? else {
         worked.events.push(ended(run, selected, "gone", None));
-        return Ok(());
+        return Ok(None);
     };
+    let by = model_of(&found.calls);
+    let reply = found.responses.last().map(|reply| reply.sha256.clone());
+    run.calls.append(&mut found.calls);
+    run.responses.append(&mut found.responses);
+    if asked_to_end() {
+        return Ok(Some(INTERRUPTED.into()));
+    }
     let (outcome, why) = match &found.end {
         End::Done => ("done", found.judged.as_ref()),
         End::Skipped(why) => ("skipped", Some(why)),
@@ -76,7 +160,7 @@ pub(super) fn work(
     let mut event = ended(run, selected, outcome, why);
     if let (End::Failed(_), Some(outcome)) = (&found.end, run.outcomes.last_mut()) {
         outcome.attempt = Some(failures(bench, selected) + 1);
-        outcome.response = found.responses.last().map(|reply| reply.sha256.clone());
+        outcome.response = reply;
     }
     let input = found.input.take();
     match &found.end {
@@ -85,9 +169,6 @@ pub(super) fn work(
         _ => {}
     }
     run.rejected_candidates.append(&mut found.rejected);
-    let by = model_of(&found.calls);
-    run.calls.append(&mut found.calls);
-    run.responses.append(&mut found.responses);
     let deferred = found.deferred.take();
     let refused_before = run.refused.len();
     let (valid, mut on_merit) = validate(bench, selected, &by, found, run, worked)?;
@@ -99,9 +180,15 @@ pub(super) fn work(
         event = event.with("input", input);
     }
     for valid in valid {
+        if let Some(why) = stopped(run, worked, renew)? {
+            return Ok(Some(why));
+        }
         let verdict = gates::pass(bench, &valid, &selected.lane);
         run.calls.extend(verdict.calls);
         run.responses.extend(verdict.responses);
+        if asked_to_end() {
+            return Ok(Some(INTERRUPTED.into()));
+        }
         worked.spent = worked.spent.take().or(verdict.spent);
         if let Some(refusal) = verdict.refused {
             on_merit.extend(told(&refusal));
@@ -129,7 +216,7 @@ pub(super) fn work(
         event = event.with("refused", on_merit);
     }
     worked.events.push(event);
-    Ok(())
+    Ok(None)
 }
 
 /// How often this very content failed before.

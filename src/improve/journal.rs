@@ -171,13 +171,8 @@ impl Journal {
     /// What dead processes left, oldest first. The caller holds the worker's lock, so no other run is alive; journals
     /// younger than 30 s are left for later all the same.
     pub fn left_behind(memory_dir: &Path) -> Vec<Left> {
-        let Ok(entries) = fs::read_dir(memory_dir.join("journal")) else { return Vec::new() };
-        let mut paths: Vec<PathBuf> = entries
-            .flatten()
-            .filter(|entry| entry.path().extension().is_some_and(|extension| extension == "json"))
-            .filter(|entry| !is_fresh(entry))
-            .map(|entry| entry.path())
-            .collect();
+        let entries = files(memory_dir, "json").filter(|entry| age(entry).is_none_or(|age| age >= FRESH));
+        let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
         paths.sort_unstable();
         let left = paths.into_iter().map(|path| {
             let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
@@ -194,14 +189,37 @@ impl Journal {
     pub fn any_left_behind(memory_dir: &Path) -> bool {
         !Journal::left_behind(memory_dir).is_empty()
     }
+
+    /// The runs whose journals are too young to be looked at, and after how long they may be. Whether their processes
+    /// live, the worker's lock tells.
+    pub fn resting(memory_dir: &Path) -> Vec<(String, Duration)> {
+        let resting = files(memory_dir, "json").filter_map(|entry| {
+            let left = FRESH.checked_sub(age(&entry)?).filter(|left| !left.is_zero())?;
+            Some((entry.path().file_stem()?.to_string_lossy().into_owned(), left))
+        });
+        resting.collect()
+    }
+
+    /// The journals that could not be read and were put aside.
+    pub fn malformed(memory_dir: &Path) -> Vec<PathBuf> {
+        let mut paths: Vec<PathBuf> = files(memory_dir, "malformed").map(|entry| entry.path()).collect();
+        paths.sort_unstable();
+        paths
+    }
 }
 
-fn is_fresh(entry: &fs::DirEntry) -> bool {
+/// The files of a kind in the folder of journals.
+fn files(memory_dir: &Path, kind: &'static str) -> impl Iterator<Item = fs::DirEntry> {
+    let entries = fs::read_dir(memory_dir.join("journal")).into_iter().flatten().flatten();
+    entries.filter(move |entry| entry.path().extension().is_some_and(|extension| extension == kind))
+}
+
+/// How long ago a journal was written last; `None`: nobody can tell.
+fn age(entry: &fs::DirEntry) -> Option<Duration> {
     // Tests of recovery cannot wait: debug builds take the age from the environment.
     #[cfg(debug_assertions)]
     if std::env::var_os("GIT_MEMORY_JOURNAL_STALE").is_some() {
-        return false;
+        return None;
     }
-    let modified = entry.metadata().and_then(|metadata| metadata.modified());
-    modified.is_ok_and(|modified| SystemTime::now().duration_since(modified).is_ok_and(|age| age < FRESH))
+    SystemTime::now().duration_since(entry.metadata().and_then(|metadata| metadata.modified()).ok()?).ok()
 }

@@ -31,6 +31,7 @@ mod triage;
 pub mod underway;
 
 pub use error::Error;
+pub use lanes::{News, unheard};
 pub use pipeline::{dry_run, run, run_locked};
 pub use plan::Request;
 pub use recover::recover;

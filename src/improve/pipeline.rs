@@ -2,18 +2,19 @@
 //! policy ▶ triage ▶ record.
 
 use std::collections::BTreeMap;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use super::claim::Held;
 use super::item::{self, Names, Worked};
 use super::journal::Journal;
-use super::lanes::Bench;
+use super::lanes::{Bench, News};
 use super::plan::{self, Plan, Request};
 use super::run::{Made, Run, RunState, Skip, Trigger};
 use super::strategy::{self, Strategy};
 use super::{Error, approve, claim, kept, record, recover, report, sessions, since, tick, triage};
 use crate::config::trust;
 use crate::feedback::{heard, spool};
-use crate::git::{Lock, Locked, Person, fault};
+use crate::git::{Lock, Locked, Person, Watch, asked_to_end, fault};
 use crate::ledger::{self, Append, Cache, Event, EventKind};
 use crate::model::Models;
 use crate::proposal::context::Desktop;
@@ -27,14 +28,22 @@ use crate::wiki::Wiki;
 struct Look {
     sessions: Vec<session::Stored>,
     plan: Plan,
+    /// How many dead runs are put right before it.
+    recovered: usize,
+    /// After how long a run that died just now is put right, where its claims keep this one from something.
+    rests: Option<Duration>,
 }
 
-/// Reads what there is and plans: the same for a dry run and a live one.
+/// Reads what there is and plans: the same for a dry run, which writes no cache, and for a live one.
 fn look(wiki: &Wiki, request: &Request, strategy: &Strategy, cache: Cache) -> Result<Look, Error> {
+    let is_live = cache == Cache::Use;
     let state = ledger::load(&wiki.repo, cache)?;
+    // A live run has put right what dead ones left.
+    let (state, recovered) = if is_live { (state, 0) } else { recover::foreseen(wiki, state)? };
     let sessions = session::list(&wiki.repo)?;
-    let plan = plan::plan(wiki, &state, &sessions, request, strategy, ledger::now())?;
-    Ok(Look { sessions, plan })
+    let mut plan = plan::plan(wiki, &state, &sessions, request, strategy, ledger::now())?;
+    let rests = recover::rests(wiki, &state, &mut plan, is_live);
+    Ok(Look { sessions, plan, recovered, rests })
 }
 
 fn strategy(wiki: &Wiki, request: &Request) -> Result<Strategy, Error> {
@@ -51,40 +60,42 @@ fn strategy(wiki: &Wiki, request: &Request) -> Result<Strategy, Error> {
 /// When the request names what is not there, or the repository cannot be read.
 pub fn dry_run(wiki: &Wiki, request: &Request) -> Result<Run, Error> {
     let strategy = strategy(wiki, request)?;
-    let plan = look(wiki, request, &strategy, Cache::ReadOnly)?.plan;
-    Ok(record::begin(wiki, request, &strategy, plan, RunState::Planned))
+    let Look { plan, recovered, .. } = look(wiki, request, &strategy, Cache::ReadOnly)?;
+    Ok(Run { recovered, ..record::begin(wiki, request, &strategy, plan, RunState::Planned) })
 }
 
-/// Runs once, under the worker's lock.
+/// Runs once, under the worker's lock. `hear` is told what the run is at.
 ///
 /// # Errors
 /// [`Error::Locked`] when another run is alive.
-pub fn run(wiki: &mut Wiki, request: &Request) -> Result<Run, Error> {
+pub fn run(wiki: &mut Wiki, request: &Request, hear: &dyn Fn(News<'_>)) -> Result<Run, Error> {
     let _lock = lock(wiki)?;
-    run_locked(wiki, request)
+    run_locked(wiki, request, hear)
 }
+
+/// The name of the worker's lock in the local folder.
+pub(super) const LOCK: &str = "worker.lock";
 
 /// The worker's lock.
 pub(super) fn lock(wiki: &Wiki) -> Result<Lock, Error> {
-    match Lock::try_take(&wiki.repo.memory_dir().join("worker.lock"), "improve")? {
+    match Lock::try_take(&wiki.repo.memory_dir().join(LOCK), "improve")? {
         Locked::Yes(lock) => Ok(lock),
         Locked::No(holder) => Err(Error::Locked(holder)),
     }
 }
 
-/// Runs once; the caller holds the worker's lock.
+/// Runs once; the caller holds the worker's lock. Asked to end, it lets go what it has not done, and says so in its
+/// record; the caller then ends with [`crate::git::end_as_asked`].
 ///
 /// # Errors
 /// When the request or the settings cannot be used, or the repository cannot be read or written.
-pub fn run_locked(wiki: &mut Wiki, request: &Request) -> Result<Run, Error> {
+pub fn run_locked(wiki: &mut Wiki, request: &Request, hear: &dyn Fn(News<'_>)) -> Result<Run, Error> {
+    let _watch = Watch::begin();
     let strategy = strategy(wiki, request)?;
-    recover::all(wiki)?;
+    let recovered = recover::all(wiki)?;
     // Before anything is claimed: a person has to decide first.
     trust::review(&wiki.config.settings)?;
     author(wiki)?;
-    if request.trigger == Trigger::Schedule {
-        tick::note(&wiki.repo.memory_dir());
-    }
     // What cannot be carried over waits on, and is told of by `status`.
     let _ = spool::flush(&wiki.repo);
     wiki.refresh().map_err(Error::Git)?;
@@ -100,9 +111,19 @@ pub fn run_locked(wiki: &mut Wiki, request: &Request) -> Result<Run, Error> {
     heard::load(&wiki.repo, Cache::Use)?;
     let found = look(wiki, request, &strategy, Cache::Use)?;
     found.plan.can_be_carried_out().map_err(Error::Settings)?;
-    let mut run = record::begin(wiki, request, &strategy, found.plan, RunState::Running);
+    let run = record::begin(wiki, request, &strategy, found.plan, RunState::Running);
+    let mut run = Run { recovered, ..run };
+    if let (true, Some(rests)) = (is_idle(&run), found.rests) {
+        return Err(Error::Resting(rests));
+    }
+    if request.trigger == Trigger::Schedule {
+        tick::note(&wiki.repo.memory_dir());
+    }
     if is_idle(&run) {
         return Ok(idle(wiki, run));
+    }
+    if asked_to_end() {
+        return Err(Error::Interrupted);
     }
     let clock = Instant::now();
     let since = wiki.repo.reference(ledger::REF)?;
@@ -116,7 +137,8 @@ pub fn run_locked(wiki: &mut Wiki, request: &Request) -> Result<Run, Error> {
         return Ok(idle(wiki, run));
     }
     fault::point("improve.after-claim");
-    let worked = claimed.and_then(|()| work(wiki, &mut run, &found.sessions, &journal));
+    let at_work = AtWork { sessions: &found.sessions, journal: &journal, hear };
+    let worked = claimed.and_then(|held| work(wiki, &mut run, held, &at_work));
     run.duration_ms = u64::try_from(clock.elapsed().as_millis()).unwrap_or(u64::MAX);
     let events = match &worked {
         Ok(()) => triage::events(&run).collect(),
@@ -127,12 +149,24 @@ pub fn run_locked(wiki: &mut Wiki, request: &Request) -> Result<Run, Error> {
             if is_staged { Vec::new() } else { let_go(&mut run, error) }
         }
     };
+    // One that came to its end before it was asked to is as it is.
+    let interrupted = asked_to_end() && run.state != RunState::Committed;
+    if interrupted {
+        run.state = RunState::Interrupted;
+        run.error = Some(item::INTERRUPTED.into());
+    }
     fault::point("improve.before-record");
     record::record(wiki, &mut run, events, since)?;
     fault::point("improve.after-record");
+    if interrupted {
+        // What was paid for and not made use of is there for the next run that asks exactly this.
+        journal.hand_down(&journal.calls());
+    }
     journal.end();
     exchange(wiki, &mut run);
-    worked?;
+    if !interrupted {
+        worked?;
+    }
     Ok(run)
 }
 
@@ -153,7 +187,8 @@ fn exchange(wiki: &Wiki, run: &mut Run) {
 
 /// Whether a run has nothing to do and nothing to say.
 fn is_idle(run: &Run) -> bool {
-    run.plan.selected.is_empty() && run.skipped.is_empty() && run.plan.proactive.pages.is_empty()
+    let plan = &run.plan;
+    plan.selected.is_empty() && plan.released.is_empty() && plan.proactive.pages.is_empty() && run.skipped.is_empty()
 }
 
 /// Who a run's proposals are written by.
@@ -162,8 +197,16 @@ fn author(wiki: &Wiki) -> Result<Person, Error> {
         .ok_or_else(|| Error::Settings("improve.proposal_actor is not `Name <address>`".into()))
 }
 
+/// What a run works with besides the wiki.
+struct AtWork<'a> {
+    sessions: &'a [session::Stored],
+    journal: &'a Journal,
+    hear: &'a dyn Fn(News<'_>),
+}
+
 /// Everything between the claim and the record.
-fn work(wiki: &mut Wiki, run: &mut Run, sessions: &[session::Stored], journal: &Journal) -> Result<(), Error> {
+fn work(wiki: &mut Wiki, run: &mut Run, mut held: Held, at_work: &AtWork<'_>) -> Result<(), Error> {
+    let AtWork { sessions, journal, hear } = *at_work;
     let names =
         Names { author: author(wiki)?, operator: run.trigger.is_asked().then(|| wiki.repo.operator()).transpose()? };
     let models = Models::new(&wiki.config.settings.model, wiki.repo.memory_dir());
@@ -172,10 +215,11 @@ fn work(wiki: &mut Wiki, run: &mut Run, sessions: &[session::Stored], journal: &
     let state = ledger::load(&wiki.repo, Cache::Use)?;
     let mut worked = Worked {
         desktop: Desktop::load(wiki, &desk.view)?,
-        drafts: release::released(&desk, wiki)?,
+        drafts: release::released(&desk.view, wiki)?,
         events: Vec::new(),
         marks: BTreeMap::new(),
         spent: None,
+        lost: None,
         out_of_use: BTreeMap::new(),
     };
     let bench = Bench {
@@ -188,11 +232,15 @@ fn work(wiki: &mut Wiki, run: &mut Run, sessions: &[session::Stored], journal: &
         journal: Some(journal),
         ledger: tip,
         may_write: true,
+        hear,
     };
-    for selected in run.plan.selected.clone() {
-        item::work(&bench, &names, &selected, run, &mut worked)?;
+    let all = run.plan.selected.clone();
+    for (done, selected) in all.iter().enumerate() {
+        hear(News::Item { done, of: all.len(), selected });
+        let mut renew = |run: &Run| held.renew(wiki, run, &all[done..]);
+        item::work(&bench, &names, selected, run, &mut worked, &mut renew)?;
     }
-    let Worked { drafts, mut events, marks, spent, .. } = worked;
+    let Worked { drafts, mut events, marks, spent, lost, .. } = worked;
     journal.write(run)?;
     events.extend(run.plan.skipped.iter().map(|skip| skipped(run, skip, sessions)));
     let more = Append { events, ..Append::new(format!("run {} {}", run.id, report::lanes(run))) };
@@ -204,9 +252,15 @@ fn work(wiki: &mut Wiki, run: &mut Run, sessions: &[session::Stored], journal: &
     journal.write(run)?;
     approve::keep_marks(&mut desk, wiki, run, &marks)?;
     drop(desk);
+    if asked_to_end() {
+        // Nothing more is begun; what is staged waits for a person, or for `drain`.
+        let fresh = run.proposals.iter().filter(|made| matches!(made.outcome.as_str(), "staged" | "reopened"));
+        run.waiting = fresh.map(|made| (made.id.clone(), item::INTERRUPTED.to_owned())).collect();
+        return Ok(());
+    }
     approve::apply_policy(wiki, run, &marks)?;
     triage::accept(wiki, run, &marks)?;
-    run.error.clone_from(&spent);
+    run.error = spent.clone().or(lost);
     run.state = match (&spent, run.achieved_nothing()) {
         (Some(_), _) => RunState::BudgetExhausted,
         (None, true) => RunState::Failed,

@@ -11,8 +11,9 @@ use super::strategy::{Strategy, TriageMode};
 use super::triage;
 use super::{consolidation, sessions};
 use crate::git;
-use crate::ledger::State;
+use crate::ledger::{Cache, Claims, State};
 use crate::model::{Models, Stage, StageSettings};
+use crate::proposal::{self, View, release};
 use crate::search;
 use crate::session::Stored;
 use crate::wiki::Wiki;
@@ -41,7 +42,7 @@ pub struct Request {
 }
 
 /// The plan of a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Plan {
     /// What set it off.
@@ -69,6 +70,9 @@ pub struct Plan {
     /// Several notes into one lesson.
     #[serde(default)]
     pub consolidation: Consolidation,
+    /// Proposals that were held back behind others which are decided by now: they are staged.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub released: Vec<String>,
     /// What becomes of what is marked staged.
     #[serde(default)]
     pub triage: Triage,
@@ -78,7 +82,7 @@ pub struct Plan {
 }
 
 /// The wiki as planned on.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Snapshot {
     /// The branch.
@@ -168,6 +172,14 @@ impl Selected {
     /// The session or the page.
     pub fn subject(&self) -> &str {
         self.session.as_deref().or(self.page.as_deref()).unwrap_or_default()
+    }
+
+    /// The claims on it, as the ledger tells.
+    pub fn claims<'s>(&self, state: &'s State) -> Option<&'s Claims> {
+        match &self.page {
+            Some(page) => state.looked(page, &self.lane).map(|looked| &looked.claims),
+            None => state.reviews.get(self.subject()).map(|review| &review.claims),
+        }
     }
 }
 
@@ -303,6 +315,9 @@ pub enum PlanError {
     /// Git's trouble.
     #[error(transparent)]
     Git(#[from] git::Error),
+    /// Trouble with what is held back.
+    #[error(transparent)]
+    Proposal(#[from] proposal::Error),
 }
 
 /// Plans a run. Reads; writes nothing.
@@ -348,9 +363,19 @@ pub fn plan(
             pages: due.map(|due| due.pages).unwrap_or_default(),
         },
         consolidation: consolidation::planned(wiki, state, request, strategy)?,
+        released: released(wiki, state)?,
         triage: triage::planned(&settings.approval, strategy.triage),
         sync: sync(wiki, request, strategy),
     })
+}
+
+/// What was held back and can be staged now.
+fn released(wiki: &Wiki, state: &State) -> Result<Vec<String>, PlanError> {
+    if state.held.is_empty() {
+        return Ok(Vec::new());
+    }
+    let drafts = release::released(&View::load(wiki, Cache::ReadOnly)?, wiki)?;
+    Ok(drafts.into_iter().map(|draft| draft.id.to_string()).collect())
 }
 
 /// What a lane that this version does not have says of itself.

@@ -95,6 +95,7 @@ pub fn prompt(wiki: &Wiki, request: &Request) -> Result<Option<Printed>, Error> 
         journal: None,
         ledger,
         may_write: false,
+        hear: &lanes::unheard,
     };
     if let Some(selected) = plan.selected.first().filter(|selected| selected.page.is_some()) {
         let Some((prompt, read)) = lanes::question(&bench, selected)? else { return Ok(None) };

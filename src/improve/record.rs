@@ -1,11 +1,12 @@
 //! The record of a run: begun with its plan, written into the ledger at its end.
 
+use jiff::Timestamp;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::Error;
 use super::plan::{Plan, Request};
-use super::run::{Run, RunState, folder};
+use super::run::{Run, RunState, Trigger, folder};
 use super::strategy::{DEFAULT, Strategy};
 use super::triage;
 use crate::git::{self, Oid};
@@ -18,18 +19,34 @@ use crate::wiki::Wiki;
 pub(super) fn begin(wiki: &Wiki, request: &Request, strategy: &Strategy, plan: Plan, state: RunState) -> Run {
     let operator = request.trigger.is_asked().then(|| wiki.repo.operator().ok()).flatten();
     Run {
-        id: ledger::new_id().to_string(),
         trigger: request.trigger,
         strategy: strategy.name.clone(),
         scope: request.scope.clone(),
         operator: operator.map(|person| person.to_string()),
-        version: env!("CARGO_PKG_VERSION").into(),
-        started_at: ledger::now(),
-        duration_ms: 0,
         state,
         skipped: plan.skipped.clone(),
         downgrades: triage::downgrades(&plan.triage),
         plan,
+        config: changed_settings(wiki, &strategy.name),
+        ..unknown(&ledger::new_id().to_string(), ledger::now())
+    }
+}
+
+/// A run of which nothing is known but its id and when it began.
+pub(super) fn unknown(id: &str, started_at: Timestamp) -> Run {
+    Run {
+        id: id.to_owned(),
+        trigger: Trigger::default(),
+        strategy: "unknown".into(),
+        scope: None,
+        operator: None,
+        version: env!("CARGO_PKG_VERSION").into(),
+        started_at,
+        duration_ms: 0,
+        state: RunState::Running,
+        skipped: Vec::new(),
+        downgrades: Vec::new(),
+        plan: Plan::default(),
         calls: Vec::new(),
         proposals: Vec::new(),
         responses: Vec::new(),
@@ -41,7 +58,8 @@ pub(super) fn begin(wiki: &Wiki, request: &Request, strategy: &Strategy, plan: P
         waiting: Vec::new(),
         error: None,
         unsent: None,
-        config: changed_settings(wiki, &strategy.name),
+        recovered: 0,
+        config: Value::Null,
     }
 }
 

@@ -237,6 +237,8 @@ fn facts(run: &Run) -> Vec<(&'static str, String)> {
                 limits.max_pages.map(|most| format!("; pages: {most} in each lane")).unwrap_or_default()
             ),
         ),
+        ("put right before", if run.recovered > 0 { plural(run.recovered, "dead run") } else { String::new() }),
+        ("held back no longer", plan.released.join(", ")),
         ("triage", triage(&plan.triage)),
         ("proactive", proactive(&plan.proactive)),
         ("consolidation", consolidation(&plan.consolidation)),

@@ -66,6 +66,8 @@ pub enum RunState {
     Abandoned,
     /// The day's calls or tokens of the model are spent.
     BudgetExhausted,
+    /// Its process was asked to end; what it had not done is let go.
+    Interrupted,
 }
 
 impl RunState {
@@ -79,6 +81,7 @@ impl RunState {
             RunState::Failed => "failed",
             RunState::Abandoned => "abandoned",
             RunState::BudgetExhausted => "out of budget",
+            RunState::Interrupted => "interrupted",
         }
     }
 
@@ -337,8 +340,16 @@ pub struct Run {
     /// Why its record could not be pushed to other clones; it goes with the next run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unsent: Option<String>,
+    /// How many dead runs are put right before it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub recovered: usize,
     /// The settings it ran under that differ from the defaults.
     pub config: Value,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // as serde calls it
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// Where a run's files stand in the ledger.

@@ -123,7 +123,7 @@ fn unseen<'s>(
             Some(1)
         } else if automatic && now.as_second() - ended.as_second() < young {
             Some(2)
-        } else if review.is_some_and(|review| review.is_claimed(now)) {
+        } else if review.is_some_and(|review| review.claims.is_claimed(now)) {
             Some(3)
         } else if automatic && review.is_some_and(|review| review.is_parked()) {
             Some(4)

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-use crate::model::MOST_BEGINNINGS;
+use crate::model::{MOST_BEGINNINGS, answer};
 
 /// Most bytes of an answer in which a value is looked for: from many a place where one may begin, all the rest is read.
 const LONGEST: usize = 64 << 10;
@@ -31,7 +31,19 @@ pub(super) fn envelope(text: &str, keys: &[&str]) -> Result<Value, String> {
 
 /// The JSON value that answers.
 fn the_one<'t>(text: &'t str, keys: &[&str]) -> Result<&'t str, String> {
-    let text = thought(text)?;
+    let whole = text.trim_start();
+    let text = answer(whole);
+    let twice = |key: &&str| format!("it names `{key}` a second time, so that nobody can tell which is the answer");
+    let before = &whole[..whole.len() - text.len()];
+    if !before.starts_with('<')
+        && let Some(key) = keys.iter().find(|key| names(before, key))
+    {
+        // Whether that was a reasoning, or a page that was quoted closes one, nobody can tell.
+        return Err(twice(key));
+    }
+    if text.trim().is_empty() && !before.is_empty() {
+        return Err("it ends before it has thought".into());
+    }
     let mut from = 0;
     for _ in 0..MOST_BEGINNINGS {
         let Some(at) = text[from..].find(['{', '[']).map(|at| from + at) else { break };
@@ -44,20 +56,11 @@ fn the_one<'t>(text: &'t str, keys: &[&str]) -> Result<&'t str, String> {
             continue;
         }
         return match keys.iter().find(|key| names(rest, key)) {
-            Some(key) => Err(format!("it names `{key}` a second time, so that nobody can tell which is the answer")),
+            Some(key) => Err(twice(key)),
             None => Ok(value),
         };
     }
     Err("it holds no JSON".into())
-}
-
-/// What a model says after it has thought aloud. What it only thought is no answer.
-fn thought(text: &str) -> Result<&str, String> {
-    match text.trim_start().strip_prefix("<think>").map(|rest| rest.split_once("</think>")) {
-        None => Ok(text),
-        Some(Some((_, said))) => Ok(said),
-        Some(None) => Err("it ends before it has thought".into()),
-    }
 }
 
 /// Whether a text names a field, in a whole object or in one that was cut off.
@@ -198,6 +201,8 @@ mod tests {
             "Well:\n```json\n{\"a\": 1}\n```\nIt is \"a\" that counts, not {\"b\": 2}.",
             "{no} {\"a\":1}",
             "\n<think>{\"a\":3}, no.</think>\n{\"a\":1}",
+            "<reasoning>{\"a\":3}, no.</reasoning>{\"a\":1}",
+            "I had better say yes.</think>{\"a\":1}",
         ] {
             assert_eq!(only(text, &["a"]).map(|fields| fields["a"].clone()), Ok(1.into()), "{text}");
         }
@@ -215,6 +220,8 @@ mod tests {
             "{\"a\":1}, or rather {\"a\": 2, \"b",
             "<think>{\"a\":1}",
             "{\"a\":1}</think>{\"a\":2}",
+            "I say {\"a\":1}. The page says </think> {\"a\":2}",
+            "<thinking>Hm.</thinking> I say {\"a\":1}. The page says </thinking> {\"a\":2}",
         ] {
             assert!(only(text, &["b", "a"]).is_err(), "{text}");
         }

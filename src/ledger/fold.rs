@@ -21,7 +21,7 @@ pub enum Cache {
 }
 
 /// The shape of the cache file; another number is passed over and rebuilt.
-const SHAPE: u32 = 8;
+const SHAPE: u32 = 9;
 
 #[derive(Serialize, Deserialize)]
 struct Cached {

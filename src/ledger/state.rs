@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::looked::Looked;
 use super::refused::Refused;
+use super::review::Review;
 use super::trail::{self, Failed};
 use super::{Event, EventKind, Proposal};
 
@@ -39,108 +41,6 @@ pub struct State {
 
 /// Most refusals that are remembered.
 const MOST_REFUSED: usize = 50;
-
-/// What is known of the reviews of one session.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Review {
-    /// When it was captured last.
-    pub captured: Option<Timestamp>,
-    /// The claims that nobody has let go, by run: until when each keeps others away.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub claims: BTreeMap<String, Timestamp>,
-    /// The runs that let it go: a claim of theirs that another clone still brings counts no more.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    let_go: BTreeSet<String>,
-    /// When the newest event about it happened.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    last: Option<Timestamp>,
-    /// The blob of observations that was looked at last.
-    pub seen: Option<String>,
-    /// SHA-256 over everything that a model was asked when it last reviewed this: the same is not asked again.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub input: Option<String>,
-    /// The blob of observations that a review failed at last.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    tried: Option<String>,
-    /// Failed reviews of that blob.
-    pub attempts: u32,
-    /// Why it was not reviewed.
-    pub skipped: Option<String>,
-    /// When it was forgotten last, and why: `forgotten`, `expired`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub purged: Option<(Timestamp, String)>,
-    /// When it was captured last by the word of a person who wanted it back.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub again: Option<Timestamp>,
-}
-
-/// What is known of one lane's looks at one page.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Looked {
-    /// The claims that nobody has let go, by run: when each began, and until when it keeps others away.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub claims: BTreeMap<String, (Timestamp, Timestamp)>,
-    /// The runs that let it go: a claim of theirs that another clone still brings counts no more.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    let_go: BTreeSet<String>,
-    /// When the newest event about it happened.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    last: Option<Timestamp>,
-    /// When the last look that came to an end began: what was said later is new to the lane.
-    pub at: Option<Timestamp>,
-    /// The blob that was looked at then.
-    pub seen: Option<String>,
-    /// SHA-256 over what was read then.
-    pub input: Option<String>,
-    /// The blob that was tried last.
-    pub tried: Option<String>,
-    /// Failed looks at that blob.
-    pub attempts: u32,
-}
-
-impl Looked {
-    /// Whether a run is at it.
-    pub fn is_claimed(&self, now: Timestamp) -> bool {
-        self.claims.values().any(|(_, until)| *until > now)
-    }
-
-    /// Three failures with this content: shown in `status`, not tried again.
-    pub fn is_parked(&self, blob: &str) -> bool {
-        self.attempts >= MAX_ATTEMPTS && self.tried.as_deref() == Some(blob)
-    }
-
-    /// Whether exactly this content was looked at.
-    pub fn has_seen(&self, blob: &str) -> bool {
-        self.seen.as_deref() == Some(blob)
-    }
-}
-
-/// Failed looks after which a session, or a page in a lane, is parked.
-pub const MAX_ATTEMPTS: u32 = 3;
-
-impl Review {
-    /// Whether a run is at it.
-    pub fn is_claimed(&self, now: Timestamp) -> bool {
-        self.claims.values().any(|until| *until > now)
-    }
-
-    /// Three failures: shown in `status`, not tried again.
-    pub fn is_parked(&self) -> bool {
-        self.attempts >= MAX_ATTEMPTS
-    }
-
-    /// Why the session is to stay away, when it was forgotten and nobody wanted it back since: `forgotten` (a person
-    /// said so) or `expired`.
-    pub fn gone(&self) -> Option<&str> {
-        let (at, why) = self.purged.as_ref()?;
-        (self.again.is_none_or(|again| again <= *at)).then_some(why.as_str())
-    }
-
-    /// Whether exactly this content was looked at.
-    pub fn has_seen(&self, blob: &str) -> bool {
-        self.seen.as_deref() == Some(blob)
-    }
-}
 
 /// What new events say of one proposal.
 #[derive(Default)]
@@ -235,105 +135,25 @@ impl State {
 
     /// What a lane does to a page. False when it happened before something that is known already.
     fn page(&mut self, event: &Event) -> bool {
-        use EventKind::{Claimed, Released};
-        let (Claimed | Released, Some(page), Some(lane)) = (&event.kind, event.text("page"), event.text("lane")) else {
+        let (EventKind::Claimed | EventKind::Released, Some(page), Some(lane)) =
+            (&event.kind, event.text("page"), event.text("lane"))
+        else {
             return true;
         };
         let lanes = self.pages.entry(page.to_owned()).or_default();
-        let looked = lanes.entry(lane.to_owned()).or_default();
-        if looked.last > Some(event.at) {
-            return false;
-        }
-        looked.last = Some(event.at);
-        let run = event.run.as_deref().unwrap_or_default();
-        let blob = event.text("blob").map(str::to_owned);
-        if event.kind == Claimed {
-            let until = event.text("until").and_then(|text| text.parse().ok()).unwrap_or(event.at);
-            if !looked.let_go.contains(run) {
-                looked.claims.insert(run.to_owned(), (event.at, until));
-            }
-            return true;
-        }
-        let begun = looked.claims.remove(run).map(|(begun, _)| begun);
-        looked.let_go.insert(run.to_owned());
-        match event.text("outcome") {
-            Some("failed") => {
-                looked.attempts = if looked.tried == blob { looked.attempts + 1 } else { 1 };
-                looked.tried = blob;
-            }
-            Some("unavailable") => {}
-            _ => {
-                // What was said while it was at work has not been heard.
-                looked.at = begun.or(Some(event.at));
-                looked.input = event.text("input").map(str::to_owned).or(looked.input.take());
-                looked.seen.clone_from(&blob);
-                looked.tried = blob;
-                looked.attempts = 0;
-            }
-        }
-        true
+        lanes.entry(lane.to_owned()).or_default().hear(event)
     }
 
     /// What happens to a session. False when it happened before something that is known already.
     fn session(&mut self, event: &Event) -> bool {
-        let Some(session) = event.text("session") else { return true };
-        use EventKind::{Captured, Claimed, Purged, Released, Skipped};
-        if !matches!(event.kind, Captured | Claimed | Released | Skipped | Purged) {
-            return true;
-        }
-        let review = self.reviews.entry(session.to_owned()).or_default();
-        if review.last > Some(event.at) {
+        let Some(session) = event.text("session").filter(|_| Review::is_about(&event.kind)) else { return true };
+        if !self.reviews.entry(session.to_owned()).or_default().hear(event) {
             return false;
         }
-        review.last = Some(event.at);
-        let run = event.run.as_deref().unwrap_or_default();
-        let blob = event.text("blob");
-        match event.kind {
-            EventKind::Captured => {
-                review.captured = Some(event.at);
-                if review.tried.as_deref() != blob {
-                    // It has grown: what failed was another content.
-                    review.attempts = 0;
-                }
-                if event.data.contains_key("again") {
-                    review.again = review.again.max(Some(event.at));
-                }
-            }
-            EventKind::Purged => {
-                let proposals = event.data.get("proposals").and_then(|list| list.as_array()).into_iter().flatten();
-                let proposals = proposals.filter_map(|id| Some((id.as_str()?.to_owned(), session.to_owned())));
-                self.withdrawn.extend(proposals);
-                let why = event.text("reason").unwrap_or("forgotten").to_owned();
-                review.purged = review.purged.take().max(Some((event.at, why)));
-            }
-            EventKind::Claimed => {
-                let until = event.text("until").and_then(|text| text.parse().ok()).unwrap_or(event.at);
-                if !review.let_go.contains(run) {
-                    review.claims.insert(run.to_owned(), until);
-                }
-            }
-            EventKind::Released => {
-                review.claims.remove(run);
-                review.let_go.insert(run.to_owned());
-                match event.text("outcome") {
-                    Some("failed") => {
-                        review.attempts = if review.tried.as_deref() == blob { review.attempts + 1 } else { 1 };
-                        review.tried = blob.map(str::to_owned);
-                    }
-                    Some("unavailable") => {}
-                    _ => {
-                        review.seen = blob.map(str::to_owned);
-                        review.input = event.text("input").map(str::to_owned).or(review.input.take());
-                        review.attempts = 0;
-                        review.skipped = None;
-                    }
-                }
-            }
-            _ => {
-                review.claims.remove(run);
-                review.seen = blob.map(str::to_owned);
-                review.skipped = event.text("reason").map(str::to_owned);
-            }
+        if event.kind == EventKind::Purged {
+            let proposals = event.data.get("proposals").and_then(|list| list.as_array()).into_iter().flatten();
+            let proposals = proposals.filter_map(|id| Some((id.as_str()?.to_owned(), session.to_owned())));
+            self.withdrawn.extend(proposals);
         }
         true
     }
@@ -401,7 +221,7 @@ mod tests {
         ];
         let whole = folded(&all);
         let held =
-            |state: &State, run| state.looked("a.md", "reflect").is_some_and(|looked| looked.claims.contains_key(run));
+            |state: &State, run| state.looked("a.md", "reflect").is_some_and(|looked| looked.claims.is_held_by(run));
         assert!(held(&whole, "slow clock") && !held(&whole, "fast clock"));
         // What another clone brings later, and happened before: all is folded anew.
         let mut known = folded(&all[1..]);
@@ -418,10 +238,10 @@ mod tests {
         };
         let mut state = State::default();
         assert!(state.add(vec![event(EventKind::Claimed, 1)]));
-        assert!(state.looked("a.md", "reflect").is_some_and(|looked| looked.is_claimed(at(599))));
+        assert!(state.looked("a.md", "reflect").is_some_and(|looked| looked.claims.is_claimed(at(599))));
         assert!(state.add(vec![event(EventKind::Released, 9)]));
         let looked = state.looked("a.md", "reflect").expect("it was looked at");
-        assert_eq!((looked.at, looked.is_claimed(at(10))), (Some(at(1)), false));
+        assert_eq!((looked.at, looked.claims.is_claimed(at(10))), (Some(at(1)), false));
         assert!(looked.has_seen("1") && looked.input.as_deref() == Some("x"));
     }
 
@@ -470,12 +290,12 @@ mod tests {
             about_a_session(EventKind::Claimed, 2, "B"),
             about_a_session(EventKind::Released, 3, "A"),
         ]);
-        assert!(state.reviews["s1"].is_claimed(at(10)), "B is still at it");
-        assert!(!state.reviews["s1"].is_claimed(at(1_000)), "its lease is over");
+        assert!(state.reviews["s1"].claims.is_claimed(at(10)), "B is still at it");
+        assert!(!state.reviews["s1"].claims.is_claimed(at(1_000)), "its lease is over");
         assert!(state.add(vec![about_a_session(EventKind::Released, 4, "B")]));
-        assert!(!state.reviews["s1"].is_claimed(at(10)));
+        assert!(!state.reviews["s1"].claims.is_claimed(at(10)));
         assert!(state.add(vec![about_a_session(EventKind::Claimed, 4, "B")]));
-        assert!(!state.reviews["s1"].is_claimed(at(10)), "B's claim came late");
+        assert!(!state.reviews["s1"].claims.is_claimed(at(10)), "B's claim came late");
     }
 
     #[test]
@@ -515,9 +335,9 @@ mod tests {
             about_a_page(EventKind::Released, 3, "A", "done"),
         ]);
         let looked = |state: &State| state.looked("a.md", "reflect").cloned().unwrap_or_default();
-        assert!(looked(&state).is_claimed(at(10)), "B is still at it");
+        assert!(looked(&state).claims.is_claimed(at(10)), "B is still at it");
         assert!(state.add(vec![about_a_page(EventKind::Released, 4, "B", "done")]));
-        assert!(!looked(&state).is_claimed(at(10)));
+        assert!(!looked(&state).claims.is_claimed(at(10)));
         assert_eq!(looked(&state).at, Some(at(2)), "what was said while B was at it is new");
     }
 

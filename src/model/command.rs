@@ -33,15 +33,22 @@ pub(super) fn program(settings: &StageSettings) -> Result<&str, Error> {
     Ok(program)
 }
 
-pub(super) fn ask(settings: &StageSettings, prompt: &Prompt, folder: &Path, budget: &Budget) -> Result<Reply, Error> {
+pub(super) fn ask(
+    settings: &StageSettings,
+    prompt: &Prompt,
+    memory_dir: &Path,
+    budget: &Budget,
+) -> Result<Reply, Error> {
     let program = program(settings)?;
+    let folder = &memory_dir.join("model");
     std::fs::create_dir_all(folder).map_err(|error| Error::Settings(format!("{}: {error}", folder.display())))?;
     let limit = Duration::from_secs(settings.timeout_secs.max(1));
     let text = format!("<!-- {OWN_SESSION_MARKER} -->\n\n{}", prompt.text());
     let reserved = budget.reserve(prompt.tokens() as u64)?;
     // An agent that is started here sets off no hook of ours, and nothing that it looks up counts as use.
     let env = [("GIT_MEMORY_HOOK", "0"), (automation::VARIABLE, "model")];
-    let started = Program { command: &settings.command, folder, env: &env, without: &[] };
+    let noted = process::notes(memory_dir);
+    let started = Program { command: &settings.command, folder, env: &env, without: &[], noted_in: Some(&noted) };
     let ended = match process::run(&started, text.clone().into_bytes(), &Limits { time: limit, output: MOST }) {
         Ok(ended) => ended,
         Err(fault @ (Fault::NotStarted { .. } | Fault::Nameless)) => {
@@ -49,6 +56,7 @@ pub(super) fn ask(settings: &StageSettings, prompt: &Prompt, folder: &Path, budg
             return Err(Error::Unreachable(fault.to_string()));
         }
         Err(Fault::TimedOut(_)) => return Err(Error::TimedOut { from: program.into(), secs: limit.as_secs() }),
+        Err(Fault::Interrupted) => return Err(Error::Interrupted),
         Err(Fault::TooLong(_)) => {
             return Err(Error::BadReply(format!("{program} wrote more than {} MiB", MOST >> 20)));
         }

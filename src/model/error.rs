@@ -61,6 +61,9 @@ pub enum Error {
     /// What came back is no whole reply.
     #[error("the reply cannot be used: {0}")]
     BadReply(String),
+    /// This process was asked to end while it waited.
+    #[error("the call was interrupted")]
+    Interrupted,
     /// The day's calls or tokens are spent.
     #[error("the day's budget is spent: {0}")]
     BudgetExhausted(String),
@@ -80,6 +83,7 @@ impl Error {
             Error::Unreachable(_) => "unreachable",
             Error::Refused(_) | Error::Declined(_) => "refused",
             Error::BadReply(_) => "bad_reply",
+            Error::Interrupted => "interrupted",
             Error::BudgetExhausted(_) => "budget_exhausted",
         }
     }
@@ -119,6 +123,7 @@ impl Error {
             Error::Refused(_) => "see `model.model`, `model.base_url` and the limits of the model",
             Error::Declined(_) => "another model may answer: `model.model`",
             Error::BadReply(_) => "raise `model.max_output_tokens`, or choose another model",
+            Error::Interrupted => "ask again",
             Error::BudgetExhausted(_) => "wait for the next day (UTC), or raise the limit",
         }
     }

@@ -165,7 +165,7 @@ impl Models {
         let reply = match settings.provider.as_str() {
             "openai" => server::ask(Shape::OpenAi, settings, prompt, &budget)?,
             "anthropic" => server::ask(Shape::Anthropic, settings, prompt, &budget)?,
-            "command" => command::ask(settings, prompt, &self.memory_dir.join("model"), &budget)?,
+            "command" => command::ask(settings, prompt, &self.memory_dir, &budget)?,
             "replay" => replay::ask(settings, prompt)?,
             _ => return Err(Error::Builtin(stage.as_str()).into()),
         };

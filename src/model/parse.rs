@@ -8,21 +8,21 @@ pub const MOST_BEGINNINGS: usize = 2_000;
 /// The tags between which models write that they think.
 const REASONING: [&str; 4] = ["think", "thinking", "reasoning", "thought"];
 
-/// A reply without the reasoning in front of it, where some models put their drafts. The beginning of the reasoning may
-/// be missing, as it often stands in the prompt; a reasoning without an end has no answer behind it.
+/// A reply without the reasoning in front of it, where some models put their drafts; it ends where the reasoning is first
+/// closed. Its beginning may be missing, as that often stands in the prompt; a reasoning without an end has no answer
+/// behind it.
 pub fn answer(text: &str) -> &str {
     let text = text.trim_start();
     if text.starts_with(['{', '[', '`']) {
         return text;
     }
-    let end = REASONING.iter().filter_map(|tag| {
-        let tag = format!("</{tag}>");
-        text.rfind(&tag).map(|at| at + tag.len())
-    });
-    match end.max() {
-        Some(end) => &text[end..],
-        None if REASONING.iter().any(|tag| text.starts_with(&format!("<{tag}>"))) => "",
-        None => text,
+    let behind = |tag: &str| {
+        let close = format!("</{tag}>");
+        text.find(&close).map(|at| at + close.len())
+    };
+    match REASONING.iter().find(|tag| text.starts_with(&format!("<{tag}>"))) {
+        Some(tag) => behind(tag).map_or("", |end| &text[end..]),
+        None => REASONING.iter().filter_map(|tag| behind(tag)).min().map_or(text, |end| &text[end..]),
     }
 }
 
@@ -85,6 +85,8 @@ mod tests {
             assert_eq!(first_json(text), Some(json!({"a": 1})), "{text}");
         }
         assert_eq!(first_json("<think>{\"a\":0} and then it was cut"), None);
+        let quoted = "<think>Hm.</think> {\"a\":1}, though the page says </think> {\"a\":0}";
+        assert_eq!(first_json(quoted), Some(json!({"a": 1})), "what a page says closes no reasoning");
         let about = "{\"a\":\"what follows </think> counts\"}";
         assert_eq!(first_json(about), Some(json!({"a": "what follows </think> counts"})));
         assert_eq!(values("{\"a\":{\"b\":1}} and {\"c\":2}").count(), 2);

@@ -7,12 +7,31 @@ use std::process::{Child, Command};
 mod system {
     use std::os::unix::process::CommandExt;
 
-    use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpid, kill_process, kill_process_group, waitid};
+    use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
     use super::{Child, Command, io};
 
     pub fn lead(command: &mut Command) {
         command.process_group(0);
+        #[cfg(target_os = "linux")]
+        die_with_us(command);
+    }
+
+    /// The program is killed when the thread that started it, and waits for it, ends however hard.
+    #[cfg(target_os = "linux")]
+    fn die_with_us(command: &mut Command) {
+        use rustix::process::{getpid, getppid, set_parent_process_death_signal};
+        let us = getpid();
+        let ask = move || {
+            set_parent_process_death_signal(Some(Signal::KILL))?;
+            // We may have died before it could ask.
+            if getppid() == Some(us) { Ok(()) } else { Err(io::Error::from(rustix::io::Errno::SRCH)) }
+        };
+        // SAFETY: between fork and exec it makes two system calls and touches no memory but its own stack.
+        #[allow(unsafe_code)]
+        unsafe {
+            command.pre_exec(ask);
+        }
     }
 
     pub fn has_ended(child: &mut Child) -> io::Result<bool> {
@@ -33,10 +52,10 @@ mod system {
         let _ = child.kill();
     }
 
-    pub fn end_as_asked() {
-        let _ = kill_process(getpid(), Signal::INT);
-        // Whoever catches the signal ends nevertheless.
-        std::process::exit(130);
+    pub fn kill_group(leader: u32) {
+        if let Some(leader) = i32::try_from(leader).ok().and_then(Pid::from_raw) {
+            let _ = kill_process_group(leader, Signal::KILL);
+        }
     }
 
     fn pid(child: &Child) -> Option<Pid> {
@@ -63,9 +82,7 @@ mod system {
         let _ = child.kill();
     }
 
-    pub fn end_as_asked() {
-        std::process::exit(130);
-    }
+    pub fn kill_group(_leader: u32) {}
 }
 
 /// Makes the program the leader of a group of its own, so that one signal reaches all that it starts.
@@ -83,7 +100,7 @@ pub(super) fn kill(child: &mut Child) {
     system::kill(child);
 }
 
-/// Ends this process as the signal that reached it would have.
-pub(super) fn end_as_asked() {
-    system::end_as_asked();
+/// Kills what is left of the group of a program that another process started.
+pub(super) fn kill_group(leader: u32) {
+    system::kill_group(leader);
 }

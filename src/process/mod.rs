@@ -2,6 +2,7 @@
 //! behind.
 
 mod group;
+mod left;
 mod pipe;
 
 use std::io::{self, Write};
@@ -9,7 +10,8 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::git::{LOCAL_VARIABLES, Watch};
+use crate::git::{LOCAL_VARIABLES, Watch, asked_to_end};
+pub use left::{end_left_behind, notes};
 use pipe::Pipe;
 
 /// What is started, and where.
@@ -23,6 +25,8 @@ pub struct Program<'a> {
     pub env: &'a [(&'a str, &'a str)],
     /// Variables that it must not see.
     pub without: &'a [String],
+    /// The folder in which it is noted while it runs, for [`end_left_behind`].
+    pub noted_in: Option<&'a Path>,
 }
 
 /// How much it may take.
@@ -65,6 +69,9 @@ pub enum Fault {
     /// It wrote too much.
     #[error("it wrote more than {0} bytes")]
     TooLong(usize),
+    /// This process was asked to end.
+    #[error("it was interrupted")]
+    Interrupted,
     /// The system lost it.
     #[error("it was lost: {0}")]
     Lost(#[from] io::Error),
@@ -80,7 +87,8 @@ const LINGER: Duration = Duration::from_millis(500);
 const LONGEST: Duration = Duration::from_secs(7 * 86_400);
 
 /// Runs a program to its end. When it takes too long, or this process is asked to end, it is killed with everything
-/// that it started; what it left running when it ended by itself is killed too.
+/// that it started; what it left running when it ended by itself is killed too. Being asked to end, this process ends,
+/// unless somebody watches who has more to put away.
 ///
 /// # Errors
 /// Why there is no end that counts. An exit code other than 0 is no such reason.
@@ -94,16 +102,18 @@ pub fn run(program: &Program<'_>, input: Vec<u8>, limits: &Limits) -> Result<End
         command.env_remove(variable);
     }
     command.args(arguments).current_dir(program.folder).envs(program.env.iter().copied());
+    command.envs(left::mark().map(|mark| (left::VARIABLE, mark)));
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     group::lead(&mut command);
     let watch = Watch::begin();
     let end = Instant::now() + limits.time.min(LONGEST);
     let mut child = command.spawn().map_err(|fault| Fault::NotStarted { program: name.clone(), fault })?;
+    let noted = program.noted_in.and_then(|folder| left::note(folder, child.id()));
     feed(&mut child, input);
     let stdout = child.stdout.take().map(|from| Pipe::all(from, limits.output));
     let stderr = child.stderr.take().map(|from| Pipe::end_of(from, STDERR));
     let too_long = || stdout.as_ref().is_some_and(Pipe::is_too_long);
-    let waited = wait(&mut child, &watch, end, &too_long);
+    let waited = wait(&mut child, end, &too_long);
     let listened = Instant::now() + if waited.is_ok() { LINGER } else { Duration::ZERO };
     for pipe in stdout.iter().chain(&stderr) {
         pipe.wait_for_its_end(listened.min(end));
@@ -111,12 +121,13 @@ pub fn run(program: &Program<'_>, input: Vec<u8>, limits: &Limits) -> Result<End
     // Its group first: while it is not reaped, its number cannot mean anybody else.
     group::kill(&mut child);
     let status = child.wait();
+    drop(noted);
     if matches!(waited, Err(Stop::Asked)) {
-        drop(watch);
-        group::end_as_asked();
+        watch.pass_on();
     }
     waited.map_err(|stop| match stop {
-        Stop::Asked | Stop::Late => Fault::TimedOut(limits.time),
+        Stop::Asked => Fault::Interrupted,
+        Stop::Late => Fault::TimedOut(limits.time),
         Stop::TooLong => Fault::TooLong(limits.output),
         Stop::Lost(fault) => Fault::Lost(fault),
     })?;
@@ -140,13 +151,13 @@ enum Stop {
 }
 
 /// Waits until the program has ended, without taking its number away from it.
-fn wait(child: &mut Child, watch: &Watch, end: Instant, too_long: &dyn Fn() -> bool) -> Result<(), Stop> {
+fn wait(child: &mut Child, end: Instant, too_long: &dyn Fn() -> bool) -> Result<(), Stop> {
     let mut pause = Duration::from_millis(1);
     loop {
         if group::has_ended(child).map_err(Stop::Lost)? {
             return Ok(());
         }
-        if watch.asked_to_end() {
+        if asked_to_end() {
             return Err(Stop::Asked);
         }
         if too_long() {
@@ -177,8 +188,13 @@ mod tests {
 
     fn sh(script: &str, input: &str, seconds: f64) -> Result<Ended, Fault> {
         let command = ["sh".to_owned(), "-c".to_owned(), script.to_owned()];
-        let program =
-            Program { command: &command, folder: Path::new("/"), env: &[("GREETING", "hello")], without: &[] };
+        let program = Program {
+            command: &command,
+            folder: Path::new("/"),
+            env: &[("GREETING", "hello")],
+            without: &[],
+            noted_in: None,
+        };
         let limits = Limits { time: Duration::from_secs_f64(seconds), output: 1_000 };
         run(&program, input.into(), &limits)
     }
@@ -228,7 +244,12 @@ mod tests {
         assert_eq!(sh("head -c 1000 /dev/zero", "", 20.0).map(|ended| ended.stdout.len()).ok(), Some(1_000));
         let limits = Limits { time: Duration::from_secs(1), output: 1 };
         let named = |command: &[String]| {
-            run(&Program { command, folder: Path::new("/"), env: &[], without: &[] }, Vec::new(), &limits).err()
+            run(
+                &Program { command, folder: Path::new("/"), env: &[], without: &[], noted_in: None },
+                Vec::new(),
+                &limits,
+            )
+            .err()
         };
         assert!(matches!(named(&["/nowhere/at-all".to_owned()]), Some(Fault::NotStarted { .. })));
         assert!(matches!(named(&[]), Some(Fault::Nameless)));

@@ -5,17 +5,17 @@ use super::error::Result;
 use super::replay::{Replayed, replay};
 use super::sidecar::recorded_changes;
 use super::stage::{AUTO_IMPROVE, Draft, Stale};
-use super::{PageChange, ProposalId, Sidecar};
+use super::{PageChange, ProposalId, Sidecar, View};
 use crate::git::{Batch, Oid, Person};
 use crate::wiki::Wiki;
 
 /// The drafts that were held back behind a proposal that has been decided since. What changed on the branch meanwhile
 /// stays: each is made anew on it, and one that does not fit any more stands on the commit that it was made on, in
-/// conflict. One whose commit is not here (another clone made it) is held back further.
-pub fn released(desk: &Desk, wiki: &Wiki) -> Result<Vec<Draft>> {
+/// conflict. One whose commit is not here (another clone made it) is held back further. Writes nothing.
+pub fn released(view: &View, wiki: &Wiki) -> Result<Vec<Draft>> {
     let mut drafts = Vec::new();
-    for (id, behind) in &desk.view.state.held {
-        let waits = desk.view.items.iter().any(|item| item.id() == behind && item.status.is_open());
+    for (id, behind) in &view.state.held {
+        let waits = view.items.iter().any(|item| item.id() == behind && item.status.is_open());
         if waits {
             continue;
         }

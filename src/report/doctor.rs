@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::sessions;
 use crate::config::{self, Origin};
 use crate::git::{self, Oid, RefFormat, Repo, ThrowAways};
+use crate::improve::journal::Journal;
 use crate::ledger::{self, Cache, queue};
 use crate::model::{Checked, Models};
 use crate::proposal::{View, view};
@@ -35,7 +36,7 @@ pub enum Level {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Check {
     /// What was looked at (`git`, `repository`, `wiki`, `configuration`, `trust`, `hooks`, `folder`, `refs`,
-    /// `proposals`, `ledger`, `sessions`, `model`, `queue`, `locks`, `worktrees`, `identity`, `signing`).
+    /// `proposals`, `ledger`, `sessions`, `model`, `queue`, `runs`, `locks`, `worktrees`, `identity`, `signing`).
     pub name: &'static str,
     /// How it is.
     pub level: Level,
@@ -160,6 +161,10 @@ fn folder(repo: &Repo) -> Vec<Check> {
             }
         }
         Err(error) => checks.push(Check::new("queue", Level::Broken, format!("the queue cannot be read: {error}"))),
+    }
+    for path in Journal::malformed(&memory) {
+        let message = format!("{} is the journal of a run that died, and could not be read", path.display());
+        checks.push(Check::new("runs", Level::Warning, message).fix(format!("rm {}", quoted(&path))));
     }
     checks
 }

@@ -3,6 +3,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod leases;
 mod pages;
 mod record;
 mod run_limits;

@@ -9,6 +9,7 @@ mod program;
 mod real;
 mod recorded;
 mod runs;
+mod scheduled;
 mod servers;
 mod spent;
 mod stand_in;

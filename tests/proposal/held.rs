@@ -136,3 +136,21 @@ fn reopening_an_edit_keeps_what_came_to_its_section_since() {
     sandbox.run(&["proposal", "reopen", &ids[0]]);
     assert_eq!(diff(&sandbox, &ids[0]), (vec![], vec![String::new(), "Second thing.".into()]));
 }
+
+#[test]
+fn a_run_that_has_nothing_else_to_do_releases_what_is_held_and_a_dry_run_says_so() {
+    let sandbox = scene();
+    sandbox.run(&["improve", "--all"]);
+    let (first, second) = hold(&sandbox, &to_fix("First addition."), &to_fix("Second thing."));
+    assert_eq!(sandbox.json(&["improve", "--dry-run", "--all"])["plan"].get("released"), None, "it is still behind");
+    sandbox.run(&["accept", &first, "--yes"]);
+    let state = sandbox.state();
+    let plan = sandbox.json(&["improve", "--dry-run", "--all"])["plan"].clone();
+    assert_eq!((&plan["selected"], &plan["released"]), (&json!([]), &json!([second])));
+    let words = sandbox.run(&["improve", "--dry-run", "--all"]);
+    assert!(words.contains("1 proposal no longer held back would be staged"), "{words}");
+    assert_eq!(sandbox.state(), state, "a dry run writes nothing");
+    release(&sandbox, &second);
+    let again = sandbox.json(&["improve", "--all"]);
+    assert_eq!((&again["plan"].get("released"), &again["proposals"]), (&None, &json!([])), "once is enough: {again}");
+}

@@ -72,6 +72,12 @@ pub(super) fn plan(ctx: &Context, run: &Run) -> Result<()> {
     if plan.sync.claims {
         writeln!(out, "claims go through {}", shown(plan.sync.remote.as_deref().unwrap_or("no remote")))?;
     }
+    if !plan.released.is_empty() {
+        writeln!(out, "{} no longer held back would be staged", plural(plan.released.len(), "proposal"))?;
+    }
+    if run.recovered > 0 {
+        writeln!(out, "{} would be put right first", plural(run.recovered, "dead run"))?;
+    }
     writeln!(out, "nothing was written")?;
     out.finish()
 }

@@ -16,6 +16,10 @@ pub(super) fn of(run: &Run, memory_dir: &Path) -> Result<()> {
         let why = run.error.clone().unwrap_or_default();
         return Err(CliError::refused("budget_exhausted", why).hint("what was not reached is tried again"));
     }
+    if run.state == RunState::Interrupted {
+        let hint = "what it had not done is let go; no attempt is used up";
+        return Err(CliError::refused("interrupted", "the run was interrupted").hint(hint));
+    }
     if let Some((failed, more)) = first(run, "failed") {
         let reply = failed.response.as_ref().map(|reply| memory_dir.join(RESPONSES).join(format!("{reply}.txt")));
         let reply = reply.map(|path| format!("; the reply stands in {}", path.display())).unwrap_or_default();

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use crate::git::{LOCAL_VARIABLES, Watch};
+use crate::git::{LOCAL_VARIABLES, asked_to_end};
 
 /// How a command ended.
 pub(super) enum Ended {
@@ -17,7 +17,7 @@ pub(super) enum Ended {
 
 /// Runs a command line with the shell. What it prints goes to standard error, or nowhere. Searches in it are no use of
 /// the wiki, and `GIT_MEMORY_RUN` says so.
-pub(super) fn run(command: &str, folder: &Path, quiet: bool, watch: &Watch) -> io::Result<Ended> {
+pub(super) fn run(command: &str, folder: &Path, quiet: bool) -> io::Result<Ended> {
     let mut shell = Command::new("sh");
     for name in LOCAL_VARIABLES {
         shell.env_remove(name);
@@ -30,7 +30,7 @@ pub(super) fn run(command: &str, folder: &Path, quiet: bool, watch: &Watch) -> i
         if let Some(status) = child.try_wait()? {
             break status;
         }
-        if watch.asked_to_end() {
+        if asked_to_end() {
             child.kill()?;
         }
         std::thread::sleep(pause);

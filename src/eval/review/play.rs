@@ -7,7 +7,7 @@ use super::judge::{self, CaseReport, Refused};
 use super::place::Place;
 use super::{Case, Proposed, safety};
 use crate::config::Settings;
-use crate::git;
+use crate::git::{self, end_as_asked};
 use crate::improve::run::{Call, RunState};
 use crate::improve::{self, Request, Run, Trigger};
 use crate::model::{Stage, Usage};
@@ -60,7 +60,10 @@ where
         return Err(unread.join("; "));
     }
     let request = Request { trigger: Trigger::Manual, all: true, ..Request::default() };
-    let run = improve::run(&mut place.wiki, &request).map_err(|error| error.to_string())?;
+    let ran = improve::run(&mut place.wiki, &request, &improve::unheard);
+    // Not this case alone: whoever asked for all of them had enough.
+    end_as_asked();
+    let run = ran.map_err(|error| error.to_string())?;
     count(&run, report);
     let proposed = proposed(&place.wiki, &run).map_err(|error| error.to_string())?;
     (report.proposals, report.missed) = judge::judge(case, proposed);

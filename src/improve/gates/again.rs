@@ -9,7 +9,7 @@ use super::{Bench, Subject, Verdict, eval, judge, through};
 use crate::config::trust;
 use crate::feedback::queries;
 use crate::git::Oid;
-use crate::improve::Trigger;
+use crate::improve::{Trigger, lanes};
 use crate::ledger::{self, Cache};
 use crate::model::{Models, Stage};
 use crate::proposal::{
@@ -41,6 +41,7 @@ pub fn again(wiki: &Wiki, items: &[Item]) -> Result<BTreeMap<String, SecondLook>
         journal: None,
         ledger: tip,
         may_write: true,
+        hear: &lanes::unheard,
     };
     let mut looks = BTreeMap::new();
     for item in edited {

@@ -143,7 +143,8 @@ fn run(bench: &Bench<'_>, input: String) -> Result<String, No> {
     // What it searches is no use of the wiki, and what it commits wakes no worker.
     let env = [(automation::VARIABLE, "eval"), ("GIT_MEMORY_HOOK", "0")];
     let keys = keys(bench);
-    let program = Program { command: &command, folder: &folder, env: &env, without: &keys };
+    let noted = process::notes(&wiki.repo.memory_dir());
+    let program = Program { command: &command, folder: &folder, env: &env, without: &keys, noted_in: Some(&noted) };
     let ended = process::run(&program, input.into_bytes(), &limits).map_err(|fault| match fault {
         Fault::TimedOut(_) => (ReasonCode::EvalGateTimeout, format!("the eval program: {fault}")),
         fault => error(format!("the eval program: {fault}")),

@@ -16,7 +16,7 @@ use super::run::{Call, Read, RejectedCandidate, Response};
 use super::{Error, Trigger};
 use crate::git::Oid;
 use crate::ledger::State;
-use crate::model::{Models, Prompt};
+use crate::model::{Models, Prompt, Stage};
 use crate::proposal::context::{Cited, Words};
 use crate::proposal::validate::Shown;
 use crate::proposal::{Candidate, Refusal, View};
@@ -44,7 +44,35 @@ pub struct Bench<'a> {
     pub ledger: Option<Oid>,
     /// Whether indexes and caches may be brought up to date on disk; else nothing is written.
     pub may_write: bool,
+    /// Who is told what is going on.
+    pub hear: &'a dyn Fn(News<'_>),
 }
+
+/// What is going on.
+#[derive(Debug, Clone, Copy)]
+pub enum News<'a> {
+    /// Work on one session or page begins.
+    Item {
+        /// So many are done.
+        done: usize,
+        /// Of so many.
+        of: usize,
+        /// The session or page, and the lane.
+        selected: &'a Selected,
+    },
+    /// A model is asked.
+    Asking {
+        /// For what.
+        stage: Stage,
+        /// About this session or page.
+        subject: &'a str,
+        /// `provider/model`.
+        model: &'a str,
+    },
+}
+
+/// Nobody listens.
+pub fn unheard(_: News<'_>) {}
 
 impl Bench<'_> {
     /// The pages, to search in.

@@ -169,7 +169,7 @@ fn by_history(
     named: bool,
 ) -> Option<Out> {
     let looked = material.state.looked(path, lane.as_str());
-    if looked.is_some_and(|looked| looked.is_claimed(material.now)) {
+    if looked.is_some_and(|looked| looked.claims.is_claimed(material.now)) {
         return Some(Out::Claimed);
     }
     if material.waits(lane, path) {

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::super::answer::{self, Said};
 use super::super::error::Error;
 use super::{Call, Effect, Tool};
+use crate::git::end_as_asked;
 use crate::improve::run::{Made, Outcome, RunState, Skip};
 use crate::improve::{self, Request, Run, Trigger};
 use crate::proposal::{Refusal, materialize};
@@ -78,7 +79,10 @@ impl Tool for Improve {
         }
         let sessions = input.session_id.into_iter().collect();
         let request = Request { trigger: Trigger::Agent, sessions, max_sessions, scope, ..Request::default() };
-        let run = improve::run(&mut wiki, &request)?;
+        let ran = improve::run(&mut wiki, &request, &improve::unheard);
+        // Whoever ends the server ended the run with it.
+        end_as_asked();
+        let run = ran?;
         let stale = materialize::refresh(&wiki).err();
         let failed = run.lost_all() || run.failed_calls().next().is_some() || run.plan.without_lanes().is_some();
         let mut text = text(&run);

@@ -87,7 +87,9 @@ impl<'c> Call<'c> {
             if Instant::now() + pause >= self.deadline {
                 return Err(too_long(error, wait).into());
             }
-            std::thread::sleep(pause);
+            if !pause::wait(pause) {
+                return Err(Error::Interrupted.into());
+            }
             tries += 1;
         }
     }
@@ -114,6 +116,7 @@ impl<'c> Call<'c> {
                 return Ok(Tried::Ended(away(&why).into()));
             }
             Err(Fault::Lost(why)) => return Ok(Tried::Later(away(&why), None)),
+            Err(Fault::Interrupted) => return Ok(Tried::Ended(Error::Interrupted.into())),
             Err(Fault::Late) => return Ok(Tried::Ended(late().into())),
             Err(Fault::TooLarge) => {
                 let most = http::MOST >> 20;

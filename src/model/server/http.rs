@@ -1,6 +1,7 @@
 //! One request, one answer.
 
 use std::io::Read;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
@@ -12,6 +13,7 @@ use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
 use ureq::{Agent, Error};
 
 use super::{pause, proxy};
+use crate::git::asked_to_end;
 
 /// Most bytes of an answer, unpacked. A reply of 16,000 tokens has some 64 KiB.
 pub(super) const MOST: u64 = 8 << 20;
@@ -41,11 +43,39 @@ pub(super) enum Fault {
     Late,
     /// More than [`MOST`].
     TooLarge,
+    /// This process was asked to end.
+    Interrupted,
 }
 
+/// How soon a call is let go when the process is asked to end.
+const LET_GO: Duration = Duration::from_millis(50);
+
 /// Sends a body and takes the whole answer. Redirects are answers. A proxy that the environment names is used, except
-/// on the way to this machine.
+/// on the way to this machine. When the process is asked to end, nobody waits for the answer any more.
 pub(super) fn post(
+    url: &str,
+    headers: &[(&'static str, String)],
+    body: &str,
+    left: Duration,
+    is_local: bool,
+) -> Result<Answer, Fault> {
+    let (tell, answer) = mpsc::channel();
+    let (url, headers, body) = (url.to_owned(), headers.to_vec(), body.to_owned());
+    std::thread::spawn(move || {
+        // Where nobody waits any more, nobody needs to know.
+        let _ = tell.send(send(&url, &headers, &body, left, is_local));
+    });
+    loop {
+        match answer.recv_timeout(LET_GO) {
+            Ok(answer) => return answer,
+            Err(RecvTimeoutError::Timeout) if asked_to_end() => return Err(Fault::Interrupted),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return Err(Fault::Lost("the call broke off".into())),
+        }
+    }
+}
+
+fn send(
     url: &str,
     headers: &[(&'static str, String)],
     body: &str,

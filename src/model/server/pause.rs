@@ -1,9 +1,11 @@
 //! How long to wait before the next try.
 
 use std::hash::{BuildHasher, RandomState};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
+
+use crate::git::asked_to_end;
 
 /// The pause before the first retry; it doubles with each.
 const FIRST: Duration = Duration::from_millis(500);
@@ -20,6 +22,19 @@ pub(super) fn before(tries: u32, asked: Option<Duration>) -> Duration {
     let chance = f64::from(u32::try_from(RandomState::new().hash_one(0) >> 32).unwrap_or(0)) / f64::from(u32::MAX);
     let own = FIRST.saturating_mul(1 << tries.min(10)).min(LONGEST).mul_f64(0.5 + chance / 2.0);
     asked.map_or(own, |asked| own.max(asked + Duration::from_millis(250).mul_f64(chance)))
+}
+
+/// Waits so long. False when the process is asked to end meanwhile.
+pub(super) fn wait(pause: Duration) -> bool {
+    let end = Instant::now() + pause;
+    while !asked_to_end() {
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return true;
+        }
+        std::thread::sleep(left.min(Duration::from_millis(50)));
+    }
+    false
 }
 
 /// `Retry-After`: seconds, or a date of HTTP.
