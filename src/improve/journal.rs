@@ -209,7 +209,7 @@ impl Journal {
 }
 
 /// The files of a kind in the folder of journals.
-fn files(memory_dir: &Path, kind: &'static str) -> impl Iterator<Item = fs::DirEntry> {
+pub(super) fn files(memory_dir: &Path, kind: &'static str) -> impl Iterator<Item = fs::DirEntry> {
     let entries = fs::read_dir(memory_dir.join("journal")).into_iter().flatten().flatten();
     entries.filter(move |entry| entry.path().extension().is_some_and(|extension| extension == kind))
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde::Serialize;
 
+use super::journal::{self, Journal};
 use super::run::{Run, Trigger};
 use crate::git::Lock;
 
@@ -24,7 +25,7 @@ pub struct Underway {
 }
 
 /// What the journals in the local folder say.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Journals {
     /// The run at work.
     pub at_work: Option<Underway>,
@@ -36,24 +37,13 @@ pub struct Journals {
 
 /// Reads the journals. One that cannot be read is left to the next run, which puts it aside.
 pub fn journals(memory_dir: &Path) -> Journals {
-    let mut found = Journals::default();
-    let mut runs: Vec<Underway> = Vec::new();
-    for entry in fs::read_dir(memory_dir.join("journal")).into_iter().flatten().flatten() {
-        let path = entry.path();
-        match path.extension().and_then(|ending| ending.to_str()) {
-            Some("malformed") => found.malformed.push(path),
-            Some("json") => runs.extend(fs::read(&path).ok().and_then(|bytes| of(&bytes))),
-            _ => {}
-        }
-    }
+    let read = |entry: fs::DirEntry| of(&fs::read(entry.path()).ok()?);
+    let mut runs: Vec<Underway> = journal::files(memory_dir, "json").filter_map(read).collect();
     // One run is at work at a time, under the lock; it has recovered those before it.
     runs.sort_unstable_by(|a, b| a.id.cmp(&b.id));
-    if Lock::is_held(&memory_dir.join("worker.lock")) {
-        found.at_work = runs.pop();
-    }
-    found.dead = runs;
-    found.malformed.sort_unstable();
-    found
+    let is_at_work = Lock::is_held(&memory_dir.join("worker.lock"));
+    let at_work = if is_at_work { runs.pop() } else { None };
+    Journals { at_work, dead: runs, malformed: Journal::malformed(memory_dir) }
 }
 
 fn of(bytes: &[u8]) -> Option<Underway> {
