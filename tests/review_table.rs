@@ -8,6 +8,7 @@ use review::lessons::{CORRECTIONS, DECISIONS, FAILURES};
 use review::near::{NEAR_LESSONS, NEAR_RULES};
 use review::rules::{NO_RULES, RULES};
 use review::said::{SAID, SAID_IN_PASSING};
+use review::talk::talk;
 use review::wording::{WORDED_LESSONS, WORDED_RULES};
 use review::{E, E::*, listed, session};
 
@@ -32,6 +33,26 @@ fn a_sentence_typed_to_an_agent_at_work_is_a_lesson_or_is_none() {
     wrong.extend(SAID.iter().filter(|(said, lesson)| of(said) != [*lesson]).map(|(said, _)| format!("+ {said}")));
     wrong.extend(SAID_IN_PASSING.iter().filter(|said| !of(said).is_empty()).map(|said| format!("- {said}")));
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn what_people_say_to_an_agent_is_read_by_its_grammar() {
+    let mut wrong = Vec::new();
+    for (kind, words) in talk() {
+        let found = builtin::review(&session("s", &[H("go"), A("Done."), H(words)]), &[]);
+        let got: Vec<_> = found.iter().map(|found| found.kind.as_str()).collect();
+        let right = match kind {
+            "-" => got.is_empty(),
+            "fact" => got == ["gotcha"] || got == ["rule"],
+            kind => got == [kind],
+        };
+        if !right {
+            wrong.push(format!("{kind}\t{words}\n  got {:?}", listed(&found)));
+        }
+        // Whatever is made of it rests on the person's words.
+        assert!(found.iter().all(|found| words.contains(&found.evidence[0].quote)), "{words}");
+    }
+    assert!(wrong.is_empty(), "{} rows:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 #[test]
@@ -110,7 +131,7 @@ fn a_reason_becomes_the_pages_why() {
     let found = builtin::review(&session("s", &[H("Never use sleep in tests because the runners are slow.")]), &[]);
     assert_eq!(
         found[0].body_markdown.as_deref(),
-        Some("# Never use sleep in tests\n\nNever use sleep in tests.\n\n## Why\n\nBecause the runners are slow.\n")
+        Some("# Never use sleep in tests\n\nNever use sleep in tests.\n\n## Why\n\nThe runners are slow.\n")
     );
 }
 

@@ -4,6 +4,7 @@ pub mod lessons;
 pub mod near;
 pub mod rules;
 pub mod said;
+pub mod talk;
 pub mod wording;
 
 use git_memory::proposal::Candidate;

@@ -57,6 +57,28 @@ pub const NEAR_RULES: &[Row] = &[
         &[H("from now on use yarn, not pnpm"), A("OK."), H("no wait, pnpm is fine, forget what I said about yarn")],
         &[],
     ),
+    (
+        "items of a task",
+        &[H(
+            "implement the endpoint:\n- always validate the token first\n- return 401 without one\n- never return the hash",
+        )],
+        &[],
+    ),
+    ("items of a task, without a head", &[H("- fix the parser\n- never return null\n- rename the helper")], &[]),
+    ("boxes to tick", &[H("- [ ] never log passwords\n- [ ] always sign commits")], &[]),
+    (
+        "a text that is worked on",
+        &[H("does this guideline sound ok?\n\nAlways sign your commits. Never push to main without a review.")],
+        &[],
+    ),
+    (
+        "a text that is worked on, asked after it",
+        &[H("Always sign your commits. Never push to main.\n\nis this wording clear enough")],
+        &[],
+    ),
+    ("mocked afterwards", &[H("always push straight to main. what could go wrong")], &[]),
+    ("mocked, in what it orders", &[H("ok so we always ignore the failing tests now")], &[]),
+    ("taken back in German", &[H("ab jetzt immer yarn verwenden, nie npm"), A("OK."), H("vergiss das")], &[]),
     ("taken back without its name", &[H("always answer in rhyme"), A("OK, time."), H("scratch that")], &[]),
     (
         "another thing of the same kind is named before",

@@ -146,7 +146,7 @@ pub const RULES: &[Row] = &[
     (
         "make sure, before every",
         &[H("Make sure to run cargo fmt before every commit")],
-        &["_rules/make-sure-to-run-cargo-fmt-before-every-commit.md | Make sure to run cargo fmt before every commit"],
+        &["_rules/run-cargo-fmt-before-every-commit.md | Run cargo fmt before every commit"],
     ),
     (
         "if you, with always",

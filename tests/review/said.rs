@@ -30,7 +30,7 @@ pub const SAID: &[(&str, &str)] = &[
     ),
     (
         "you must run the migrations before running tests in this repo",
-        "_rules/you-must-run-the-migrations-before-running-tests.md | You must run the migrations before running tests",
+        "_rules/run-the-migrations-before-running-tests.md | Run the migrations before running tests",
     ),
     (
         "when writing tests, use the factories in tests/factories instead of creating models by hand",

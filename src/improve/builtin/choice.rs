@@ -3,6 +3,7 @@
 use super::contrast::is_tool;
 use super::instruction::without_filler;
 use super::judge::{self, pattern};
+use super::lexicon::ARCHITECTURE;
 
 /// A choice that a sentence states.
 #[derive(Debug, Clone)]
@@ -21,23 +22,44 @@ pub struct Choice {
 
 macro_rules! have {
     () => {
-        r"(?ix)^(?:after\s(?:some|much|a\slot\sof|a\sbit\sof)\s(?:thought|thinking|discussion|testing|back\sand\sforth),?\s)?(we|i)(?:'ve|\shave|\shad)?(?:\s(?:finally|now|both|all))?\s"
+        r"(?ix)^(?:after\s(?:some|a\sfew|much|a\slot\sof|a\sbit\sof)\s(?:thought|thinking|discussion|testing|benchmarks|measuring|research|back\sand\sforth),?\s)?(we|i)(?:'ve|\shave|\shad)?(?:\s(?:finally|now|both|all))?\s"
     };
 }
 pattern!(DECIDED, concat!(have!(), r"(?:decided|agreed|chose)\s(?:to|(?:that\s)?we(?:'ll|\swill)?)\s+(.+)$"));
 pattern!(
     LABELLED,
-    r"(?ix)^(?:(?:the\s|our\s)?decision(?:\sis|\swas|\smade)?(?:\sto\s+|\s*:\s*)|decided\s*:\s*)(?:(?:we|i)(?:'ll|\swill)?\s)?(.+)$"
+    r"(?ix)^(?:(?:the\s|our\s|final\s|my\s)*(?:decision|plan)(?:\sis|\swas|\smade)?(?:\sto\s+|\s*:\s*)|decided\s*:\s*)(?:(?:we|i)(?:'ll|\swill)?\s)?(.+)$"
 );
-pattern!(SETTLED, concat!(have!(), r"(?:chose|picked|settled\son|decided\s(?:on|for)|agreed\son|went\swith)\s+(.+)$"));
-pattern!(SETTLED_BARE, r"(?ix)^(?:chose|picked|went\swith|settled\son)\s+(.+)$");
+pattern!(
+    SETTLED,
+    concat!(
+        have!(),
+        r"(?:chose|picked|settled\son|decided\s(?:on|for)|agreed\son|went\swith|opted\sfor|ended\sup\s(?:choosing|using|picking|with|going\swith)|want\sto\s(?:go|stay|stick)\swith)\s+(.+)$"
+    )
+);
+pattern!(
+    SETTLED_BARE,
+    r"(?ix)^(?:chose|picked|went\swith|settled\son|opted\sfor|going\swith|sticking\swith|staying\swith|keeping)\s+(.+)$"
+);
+pattern!(
+    CHANGED,
+    concat!(have!(), r"(?:moved|switched|migrated)\s(?:away\s)?from\s+(\S+(?:\s\S+){0,2}?)\sto\s+(\S+(?:\s\S+){0,2})$")
+);
+pattern!(DECIDED_BARE, r"(?ix)^(?:we\s)?decided\s(?:to|that\swe(?:'ll|\swill)?)\s+(.+)$");
+pattern!(DOING, r"(?ix)^we(?:'re|\sare)\s(dropping|removing|adopting|replacing|retiring|deprecating)\s+(.+)$");
+pattern!(IT_IS, r"(?ix)^(\S+(?:\s\S+){0,2})\sit\sis$");
+pattern!(LETS_DROP, r"(?ix)^let'?s\s((?:drop|remove|retire|replace)\s.+?\s(?:in\sfavou?r\sof|with|for)\s.+)$");
+pattern!(
+    WE_WILL,
+    r"(?ix)^we(?:'ll|\swill|\sshould)?\s((?:store|keep|write|run|host|put|use|generate|ship|render|cache)\s.+)$"
+);
 pattern!(
     GOING,
-    r"(?ix)^(?:so\s)?we(?:'re|\sare|re)\s(?:going|sticking|staying)\swith\s+(.+)$|^we(?:'re|\sare)\sstandardi[sz]ing\son\s+(.+)$"
+    r"(?ix)^(?:so\s)?we(?:'re|\sare|re)\s(?:(?:going|sticking|staying)\swith|keeping)\s+(.+)$|^we(?:'re|\sare)\sstandardi[sz]ing\son\s+(.+)$"
 );
 pattern!(
     CHOSEN,
-    r"(?ix)^(?:let'?s|we\sshould|we'll|we\swill|i'd\srecommend|i\swould\srecommend|i\srecommend|i\ssuggest|my\srecommendation\sis)\s(?:(?:to\s)?(?:go\swith|use|do|st(?:ick|ay)\s(?:with|to)|keep|adopt|standardi[sz]e\son)|going\swith|using|keeping|sticking\swith)\s+(.+)$"
+    r"(?ix)^(?:let'?s|we\sshould|we'll|we\swill|i'd\srecommend|i\swould\srecommend|i\srecommend|i\ssuggest|my\srecommendation\sis)\s(?:(?:to\s)?(?:go\s(?:with|for)|use|do|st(?:ick|ay)\s(?:with|to)|keep|adopt|standardi[sz]e\son)|going\swith|using|keeping|sticking\swith)\s+(.+)$"
 );
 pattern!(
     RECOMMENDED,
@@ -52,17 +74,22 @@ pattern!(
     REASON_OF,
     r"(?ix)^the\s(?:main\s)?reason\s(?:why\s|that\s)?we\s(?:use|chose|keep|picked|went\swith|prefer)\s+(.{3,60}?)\s(?:is|was)\s(?:that|because)\s+(.{8,}?)[\s.!]*$"
 );
-pattern!(AGAINST_BARE, r"(?ix)^decided\s(against|not\sto)\s+(.+)$");
+pattern!(AGAINST_BARE, r"(?ix)^(?:we\s|i\s)?(decided\sagainst|decided\snot\sto|rejected|ruled\sout|dismissed)\s+(.+)$");
 pattern!(AGAINST, concat!(have!(), r"(?:decided|chose|agreed)\s(?:against|not\sto)\s+(.+)$"));
 pattern!(
     WONT,
     r"(?ix)^we\s?(?:won'?t|\swill\snot|'re\snot\sgoing\sto|\sare\snot\sgoing\sto|\saren't\sgoing\sto)\s(use|adopt|add|introduce|support|switch\sto|move\sto|migrate\sto)\s+(.+)$"
 );
-pattern!(BECAUSE, r"(?i)^(.{4,}?),?\s+(because|since|so that|due to|as (?:we|it|they))\s+(.{8,}?)\s*[.!]*$");
-pattern!(SPLICED, r"(?i)^(.{4,}?)(?:[,;:]|\s[\x{2014}\x{2013}-])\s+(.{8,}?)\s*[.!]*$");
+pattern!(LETS_NOT, r"(?ix)^let'?s\snot\s(use|adopt|add|introduce|support|go\swith)\s+(.+)$");
+pattern!(
+    BECAUSE,
+    r"(?i)^(.{4,}?),?\s+(because of|because|since|so that|due to|given that|given|seeing that|on account of|owing to|the reason (?:being|is)(?: that)?|(?:and )?the reason:|as (?:we|it|they|nobody|no one|everyone|everybody|there|most|none))\s+(.{8,}?)\s*[.!]*$"
+);
+pattern!(AS, r"(?i)^(.{4,}?),\s+as\s+(.{8,}?)\s*[.!]*$");
+pattern!(SPLICED_AT, r"(?:[,;:]|\s[\x{2014}\x{2013}-])\s+");
 pattern!(
     WEIGHS,
-    r"(?ix)\b(?:too|faster|slower|simpler|easier|cheaper|smaller|lighter|safer|overkill|no\slonger|already|can't|cannot|doesn'?t|don'?t|nobody|needs?|supports?|requires?|has\sno)\b"
+    r"(?ix)\b(?:too|faster|slower|simpler|easier|cheaper|smaller|lighter|safer|overkill|no\slonger|already|can't|cannot|doesn'?t|don'?t|nobody|needs?|supports?|requires?|has\sno|overkill|costs?|it's|they're|we're|would|only|never|always|more|less|enough)\b"
 );
 pattern!(
     SINCE_WHEN,
@@ -107,7 +134,7 @@ pub fn find(sentence: &str) -> Option<Choice> {
     if let Some((what, thing)) = rejected(head) {
         return Some(Choice { words, what, why, rejects: true, thing });
     }
-    let (what, thing) = chosen(head)?;
+    let (what, thing) = chosen(head, why.is_some())?;
     Some(Choice { words, what, why, rejects: false, thing })
 }
 
@@ -116,33 +143,93 @@ fn reason(clause: &str) -> (&str, Option<String>) {
     if let Some(found) = BECAUSE.captures(clause) {
         let (word, why) = (found[2].to_ascii_lowercase(), &found[3]);
         let is_time = word == "since" && SINCE_WHEN.is_match(why);
-        let why = match word.split_once(' ') {
-            Some((_, subject)) => format!("{subject} {why}"),
+        let why = match word.strip_prefix("as ") {
+            Some(subject) => format!("{subject} {why}"),
             None => why.to_owned(),
         };
-        if !is_time && why.split_whitespace().count() >= 3 {
+        if !is_time
+            && why.split_whitespace().count()
+                >= if word.ends_with(" of") || word.ends_with(" to") || word == "because" { 2 } else { 3 }
+        {
             return (found.get(1).map_or(clause, |head| head.as_str()), Some(why));
         }
         return (clause, None);
     }
-    match SPLICED.captures(clause) {
-        Some(found) if found[2].split_whitespace().count() >= 4 && WEIGHS.is_match(&found[2]) => {
-            let head = found.get(1).map_or(clause, |head| head.as_str());
-            // "decision: we keep …" has its colon before anything was chosen.
-            if chosen(head).is_some() || rejected(head).is_some() {
-                (head, Some(found[2].to_owned()))
-            } else {
-                (clause, None)
-            }
-        }
-        _ => (clause, None),
+    // "as a library" gives no reason, ", as retries hide failures" does.
+    match AS.captures(clause).filter(|found| is_as_a_reason(clause, &found[1], &found[2])) {
+        Some(found) => (found.get(1).map_or(clause, |head| head.as_str()), Some(found[2].to_owned())),
+        None => spliced(clause),
     }
 }
 
-fn chosen(head: &str) -> Option<(String, Option<String>)> {
+/// A reason that follows a colon, a dash or a comma without a word that says so.
+fn spliced(clause: &str) -> (&str, Option<String>) {
+    SPLICED_AT
+        .find_iter(clause)
+        .filter_map(|mark| {
+            let (head, why) =
+                (clause[..mark.start()].trim_end(), clause[mark.end()..].trim_end_matches(['.', '!', ' ']));
+            let firm = !mark.as_str().starts_with(',');
+            let said = why.split_whitespace().count() >= if LABELLED.is_match(head) { 3 } else { 4 }
+                && (firm || WEIGHS.is_match(why))
+                && !is_an_order(why)
+                && choice_of(head).is_some();
+            said.then(|| (head, Some(why.to_owned())))
+        })
+        .next()
+        .unwrap_or((clause, None))
+}
+
+/// "decision: we keep …" has its colon before anything was chosen.
+fn choice_of(head: &str) -> Option<()> {
+    (head.split_whitespace().count() >= 3 || IT_IS.is_match(head) || SETTLED_BARE.is_match(head)).then_some(())?;
+    chosen(head, true).map(|_| ()).or_else(|| rejected(head).map(|_| ()))
+}
+
+/// What is to be done next is no reason.
+fn is_an_order(why: &str) -> bool {
+    let first = why.split_whitespace().next().unwrap_or_default();
+    super::instruction::is_order(first)
+        || ["please", "then", "and", "but", "so", "i", "can", "let's"].contains(&first.to_ascii_lowercase().as_str())
+}
+
+fn is_as_a_reason(clause: &str, head: &str, why: &str) -> bool {
+    let words: Vec<&str> = why.split_whitespace().collect();
+    clause[head.len()..].trim_start().starts_with(',')
+        && words.len() >= 3
+        && !["a", "an", "the", "well", "in", "usual", "long", "soon", "possible"]
+            .contains(&words[0].to_ascii_lowercase().as_str())
+}
+
+fn chosen(head: &str, with_reason: bool) -> Option<(String, Option<String>)> {
+    if let Some(found) = CHANGED.captures(head).filter(|found| is_named(&found[2]) || is_named(&found[3])) {
+        let (from, to) = (&found[2], found[3].to_owned());
+        return (!POINTS.is_match(from) && !POINTS.is_match(&to))
+            .then(|| (format!("Use {to} instead of {from}"), Some(to)));
+    }
+    if let Some(found) = LETS_DROP.captures(head).filter(|found| !POINTS.is_match(&found[1])) {
+        return with_reason.then(|| (found[1].to_owned(), None));
+    }
+    if let Some(found) = IT_IS.captures(head).filter(|found| is_named(&found[1])) {
+        return Some((format!("Use {}", &found[1]), Some(found[1].to_owned())));
+    }
+    if let Some(found) =
+        WE_WILL.captures(head).filter(|found| with_reason && !WE_USE.is_match(head) && is_named(&found[1]))
+    {
+        return (!POINTS.is_match(&found[1])).then(|| (found[1].to_owned(), None));
+    }
     if let Some(found) = DECIDED.captures(head) {
         let by_one = found[1].eq_ignore_ascii_case("i") && !is_named(&found[2]);
         return (!by_one && is_whole(&found[2])).then(|| (found[2].to_owned(), None));
+    }
+    if let Some(found) = DECIDED_BARE.captures(head) {
+        return is_named(&found[1]).then(|| (found[1].to_owned(), None));
+    }
+    if let Some(found) =
+        DOING.captures(head).filter(|found| with_reason && is_named(&found[2]) && !POINTS.is_match(&found[2]))
+    {
+        let verb = super::practice::base(&found[1]).unwrap_or_else(|| found[1].to_owned());
+        return Some((format!("{verb} {}", &found[2]), None));
     }
     if let Some(found) = LABELLED.captures(head) {
         return is_whole(&found[1]).then(|| (found[1].to_owned(), None));
@@ -170,11 +257,12 @@ fn rejected(head: &str) -> Option<(String, Option<String>)> {
     if let Some(found) =
         AGAINST.captures(head).or_else(|| AGAINST_BARE.captures(head)).filter(|found| !POINTS.is_match(&found[2]))
     {
-        let not_to = head.to_ascii_lowercase().contains(" not to ");
+        let not_to =
+            head.to_ascii_lowercase().contains("decided not to ") || head.to_ascii_lowercase().contains(" not to ");
         let what = if not_to { format!("Don't {}", &found[2]) } else { format!("Decided against {}", &found[2]) };
         return Some((what, Some(found[2].trim_start_matches("using ").to_owned()).filter(|_| !not_to)));
     }
-    let found = WONT.captures(head).filter(|found| !POINTS.is_match(&found[2]))?;
+    let found = WONT.captures(head).or_else(|| LETS_NOT.captures(head)).filter(|found| !POINTS.is_match(&found[2]))?;
     Some((format!("Don't {} {}", &found[1], &found[2]), Some(found[2].to_owned())))
 }
 
@@ -191,7 +279,11 @@ fn begins_with_article(text: &str) -> bool {
 /// What was chosen has a name: a tool, code, a path, or a proper noun. "the second one" has not.
 fn is_named(choice: &str) -> bool {
     pattern!(NAME, r"`[^`]+`|\b[A-Z][\w.+-]*|\b\w+[_/.]\w+");
-    NAME.is_match(choice) || choice.split_whitespace().any(is_tool)
+    NAME.is_match(choice)
+        || choice.split_whitespace().any(|word| {
+            is_tool(word)
+                || ARCHITECTURE.contains(&word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase().as_str())
+        })
 }
 
 /// The words by which a choice is known again, in lower case.

@@ -164,9 +164,23 @@ pub fn sentence(words: &str) -> String {
     out
 }
 
-/// Apostrophes that were not typed, put back outside code. Never in a quote.
+/// A reason as a statement: without the word that joined it to what it is the reason of.
+pub fn reason(words: &str) -> String {
+    let joined = ["because ", "since ", "reason: ", "the reason is that ", "the reason is "];
+    let lower = words.to_ascii_lowercase();
+    let cut = joined
+        .iter()
+        .find(|word| lower.starts_with(*word) && !lower.starts_with("because of"))
+        .map_or(0, |word| word.len());
+    sentence(&words[cut..])
+}
+
+/// What was mistyped, put right outside code. Never in a quote.
 fn spelled(text: &str) -> String {
     const SHORT: &[(&str, &str)] = &[
+        ("alwyas", "always"),
+        ("allways", "always"),
+        ("nevr", "never"),
         ("dont", "don't"),
         ("doesnt", "doesn't"),
         ("didnt", "didn't"),

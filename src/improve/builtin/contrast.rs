@@ -2,6 +2,7 @@
 
 use super::judge::pattern;
 use super::lexicon::TOOLS;
+use super::practice;
 
 pattern!(
     CONTRAST,
@@ -48,6 +49,10 @@ pub fn contrast(main: &str, marked: bool) -> Option<String> {
             && !words[0].starts_with(|c: char| c.is_ascii_digit())
     };
     let known = |thing: &str| thing.split_whitespace().any(is_tool);
+    let practice = |thing: &str| thing.split_whitespace().any(practice::is_practice);
+    let bare_order = prefers && main.to_ascii_lowercase().starts_with("prefer ");
+    let prefers = bare_order
+        || (prefers || main.to_ascii_lowercase().contains("we use")) && (practice(&wanted) || practice(&unwanted));
     (named(&wanted) && named(&unwanted) && (marked || prefers || known(&wanted) || known(&unwanted)))
         .then(|| bare(&unwanted))
 }

@@ -84,7 +84,7 @@ fn rule(session: &Session, turn: &Turn, index: usize, before: &[Observation]) ->
     let title = standing::title(&found.order);
     let mut body = format!("{}\n\n{}\n", compose::heading(&title), compose::sentence(&found.order));
     if let Some(reason) = &reason {
-        body.push_str(&format!("\n## Why\n\n{}\n", compose::sentence(reason)));
+        body.push_str(&format!("\n## Why\n\n{}\n", compose::reason(reason)));
     }
     body.push_str(&format!(
         "\n## What the agent did\n\n{shown}\n\n## Correction\n\n{}\n",

@@ -1,5 +1,7 @@
 //! What makes a sentence unfit to be kept, whichever rule found it.
 
+use super::frame::{self, Sign};
+
 /// A pattern that is compiled once.
 macro_rules! pattern {
     ($visible:vis $name:ident, $text:expr) => {
@@ -23,7 +25,10 @@ pattern!(
 );
 pattern!(
     MOCKING,
-    r"(?ix)(?:\s/s\b|\byeah\sright\b|\bas\sif\b|\boh\sgreat\b|\bapparently\b|\bthanks\sfor\snothing\b|\blo+l\b|\bhaha|\blmao\b|\bbrilliant\b|\bgenius\b
+    r"(?ix)(?:^(?:sure(?:\sthing)?|yeah|right|of\scourse|oh\s(?:wonderful|great|nice|perfect|sure|yes|joy)|wow|great,\sso)[\s,]+(?:(?:let's|so|we|just|we'll|please)\s)*(?:always|never|delete|skip|ship|push|commit|break|ignore|remove)\b
+        |\bwho\sneeds\b|\bgreat\sidea\b|\bworks\severy\stime\b|\bthat\swill\s(?:go|end)\s(?:so\s)?well\b|\bas\swe\sall\sknow\b|\blike\sreal\s(?:men|programmers|developers)\b|\bliving\son\sthe\sedge\b
+        |\bnever\s(?:ever\s)?(?:test|review|document|back\sup|sleep|write\s(?:any\s)?(?:tests?|docs)|read\sthe\sdocs|run\s(?:any\s)?tests?)(?:\s(?:anything|at\sall|ever))?\s*(?:[.!,]|$)
+        |\b(?:always|just)\s(?:ignore|skip|delete|disable|break)\s(?:the\s|all\s)*(?:tests?|linter|errors?|warnings?|reviews?|ci|build|failing)\b|\s/s\b|\byeah\sright\b|\bas\sif\b|\boh\sgreat\b|\bapparently\b|\bthanks\sfor\snothing\b|\blo+l\b|\bhaha|\blmao\b|\bbrilliant\b|\bgenius\b
         |\blove\s(?:how|it\swhen|that)\b|\bwhy\snot\b|\bwhat\scould\s(?:possibly\s)?go\swrong\b|^(?:sure|yeah|right),?\s(?:just\s)?(?:always|never)|🙄|🙃|😏|;\)|\bright\?)"
 );
 pattern!(
@@ -37,7 +42,11 @@ pattern!(
 );
 pattern!(AT_HAND_NOUN, r"(?i)\b(?:this|that|these|those)\s+(\w+)");
 pattern!(HERE, r"(?i)\bhere\b");
-pattern!(WE_HERE, r"(?i)\bwe(?:'re| are)? (?:only |don't |do not |never |always )?[a-z]+ [^.]*\bhere\b");
+pattern!(ONWARDS, r"(?i)\bfrom (?:here|this point) on\b");
+pattern!(
+    WE_HERE,
+    r"(?i)\b(?:everything|all|every|everywhere)\b[^.]*\bhere\b|\b(?:convention|policy|rule) here\b|\bwe(?:'re| are)? (?:only |don't |do not |never |always )?[a-z]+ [^.]*\bhere\b"
+);
 pattern!(
     PAST,
     r"(?i)\b(?:yesterday|last (?:week|time|month|night|year)|earlier|ago|used to|back then|previously|already)\b"
@@ -110,6 +119,7 @@ pub fn is_at_hand(text: &str) -> bool {
     pattern!(CODE, r"`[^`]*`|\b\w+(?:\.\w+)+\(?\)?|\b\w+\(\)");
     let text = plain(text);
     let text = CODE.replace_all(&text, "x");
+    let text = ONWARDS.replace_all(&text, "always").replace("so that ", "so ");
     AT_HAND.is_match(&text)
         // "we use pnpm here" speaks of the project, "use the other file here" does not.
         || (HERE.is_match(&text) && !WE_HERE.is_match(&text))
@@ -158,6 +168,27 @@ pub fn is_fit(text: &str) -> bool {
         && !is_local(text)
         && !is_unsafe(text)
         && !is_ours(text)
+}
+
+/// Fit for an order, which may be asked for or wished: "could you please stop …", "I'd prefer if you …". What stands
+/// around it does not count.
+pub fn is_fit_order(text: &str) -> bool {
+    pattern!(AHEAD, r"(?ix)\bnext\stime(?:,|\splease|\syou)|\bdon't\syou\sever\b");
+    let plain = plain(text);
+    let framed = frame::open(&plain);
+    let asked = framed.says(Sign::Asked) || framed.says(Sign::Reproach);
+    let core = AHEAD.replace(framed.core, "always");
+    let core = if asked { core.trim_end_matches(['?', ' ']) } else { &core };
+    let here = HERE.is_match(&ONWARDS.replace_all(&plain, "x"))
+        && !WE_HERE.is_match(&plain)
+        && !plain.to_lowercase().starts_with("here we");
+    let questions = !asked && is_question(core);
+    !here
+        && !questions
+        && !is_mocking(&plain)
+        && plain.chars().count() <= MAX_QUOTE
+        && plain.split_whitespace().count() >= 3
+        && is_fit(&format!("please now {core}"))
 }
 
 /// What it says stands after it: it ends in a colon, or in a word that waits for another.

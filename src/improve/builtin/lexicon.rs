@@ -9,13 +9,13 @@ pub const ORDERS: &[&str] = &[
     "choose", "cite", "clean", "clone", "close", "comment", "commit", "compile", "configure", "confirm", "consult", "copy",
     "create", "cut", "declare", "default", "define", "delete", "depend", "deploy", "derive", "disable", "document", "drop",
     "duplicate", "edit", "embed", "enable", "encrypt", "ensure", "escape", "exclude", "explain", "export", "expose",
-    "extract", "fetch", "fix", "follow", "force", "force-push", "format", "generate", "give", "guess", "handle", "hard-code",
+    "extract", "fetch", "finish", "fix", "follow", "force", "force-push", "format", "generate", "give", "guess", "handle", "hard-code",
     "hardcode", "ignore", "implement", "import", "include", "increment", "indent", "inline", "inject", "install", "introduce",
     "invent", "keep", "kill", "label", "lead", "leave", "limit", "link", "lint", "list", "lock", "log", "lowercase", "mark",
     "mention", "merge", "migrate", "mock", "modify", "mount", "move", "name", "omit", "open", "order", "overwrite", "parse",
     "patch", "pick", "pin", "place", "prefer", "prefix", "print", "propose", "publish", "pull", "push", "put", "quote",
-    "raise", "read", "rebase", "rebuild", "record", "redact", "refactor", "refer", "reference", "regenerate", "release",
-    "rely", "remove", "rename", "reply", "report", "respond", "restart", "return", "reuse", "review", "rewrite", "round",
+    "raise", "read", "rebase", "rebuild", "record", "redact", "refactor", "refer", "reference", "reformat", "regenerate", "release",
+    "rely", "remove", "rename", "reply", "replace", "report", "respond", "restart", "retire", "return", "reuse", "review", "rewrite", "round",
     "run", "sanitize", "save", "search", "seed", "send", "set", "share", "ship", "show", "sign", "simplify", "skip", "sort",
     "specify", "split", "squash", "stage", "start", "stash", "state", "stop", "store", "stub", "style", "suffix", "suggest",
     "suppress", "swallow", "sync", "tag", "take", "target", "test", "throw", "touch", "track", "translate", "treat", "trust",
@@ -41,6 +41,15 @@ pub const TOOLS: &[&str] = &[
     "spaces", "sqlalchemy", "sqlite", "sqlx", "squash", "svelte", "tabs", "tailwind", "terraform", "thiserror", "tofu", "tokio",
     "toml", "tox", "tracing", "ts", "tsc", "tsx", "turbo", "typescript", "unittest", "unwrap", "uv", "vite", "vitest", "vue",
     "webpack", "wget", "winston", "xml", "yaml", "yarn", "yup", "zod", "zsh", "zustand", "pino", "openssl", "main", "master",
+];
+
+/// Ways to build software between which projects choose.
+#[rustfmt::skip]
+pub const ARCHITECTURE: &[&str] = &[
+    "monorepo", "monolith", "microservice", "microservices", "serverless", "queue", "queues", "cron", "webhooks", "polling", "websockets", "sse", "orm",
+    "grpc", "graphql", "rest", "soap", "sourcing", "cqrs", "ssr", "rendering", "spa", "flags", "sharding", "replication", "multi-tenant", "uuid", "uuids", "ulid",
+    "cents", "floats", "decimals", "utc", "jwt", "oauth", "cookies", "sessions", "argon2", "bcrypt", "zstd", "gzip", "s3", "sql", "nosql", "kubernetes",
+    "pagination", "kafka", "rabbitmq", "nats", "mqtt", "etl", "cdn", "edge", "actors", "threads", "async", "wasm", "plugins", "submodules", "trunk-based", "feature",
 ];
 
 /// Words that place a cause in the set-up (environment, configuration, versions, generated files), where the next session

@@ -9,15 +9,23 @@ mod compose;
 mod contrast;
 mod correction;
 mod decision;
+mod fact;
 mod failure;
 mod forms;
+mod frame;
+mod grammar;
 mod instruction;
 mod judge;
+mod language;
 mod lexicon;
+mod mood;
+mod occasion;
+mod practice;
 mod procedure;
 mod retraction;
 pub(in crate::improve) mod sentences;
 mod standing;
+mod task;
 
 use std::collections::HashSet;
 
@@ -42,6 +50,8 @@ mod signal {
     pub const DECISION: f64 = 0.85;
     /// The agent stated a decision with its reason, and the person said yes.
     pub const CONFIRMED_DECISION: f64 = 0.75;
+    /// A person told how things stand.
+    pub const TOLD_FACT: f64 = 0.75;
     /// The same commands, in the same order, in two sessions.
     pub const REPEATED_COMMANDS: f64 = 0.75;
     /// The words say where they hold.
@@ -81,6 +91,7 @@ pub fn review(session: &Session, history: &[Session]) -> Vec<Candidate> {
     let mut found = correction::find(session, &turns, &mut taken);
     found.extend(decision::find(session, &turns, &mut taken));
     found.extend(standing::find(session, &turns, &mut taken));
+    found.extend(fact::find(session, &turns, &mut taken));
     found.extend(failure::find(session, &turns));
     found.extend(procedure::find(session, history));
     let mut kept: Vec<Candidate> = Vec::new();
@@ -102,7 +113,7 @@ fn turns(session: &Session) -> Vec<Turn<'_>> {
         .filter(|(_, o)| !judge::is_ours(&o.body) && !judge::is_prompt_template(&o.body))
         .map(|(at, observation)| {
             let sentences = sentences::split(&own_words(&observation.body)).into_iter().flat_map(parted).collect();
-            Turn { at, observation, sentences }
+            Turn { at, observation, sentences: task::mark(sentences) }
         })
         .collect()
 }
@@ -117,7 +128,7 @@ fn parted(sentence: Sentence) -> Vec<Sentence> {
     });
     match parts {
         Some((one, other)) if !sentence.has_gap && lasting(one) && lasting(other) => {
-            [one, other].map(|text| Sentence { text: text.to_owned(), has_gap: false }).into()
+            [one, other].map(|text| Sentence { text: text.to_owned(), ..sentence }).into()
         }
         _ => vec![sentence],
     }

@@ -7,11 +7,11 @@ pattern!(
     TAKES_BACK,
     r"(?ix)\b(?:scrap|scratch|forget|never\s?mind|disregard|drop|undo|revert)\s(?:that|it|this|all\sthat|about|what\si|my|the)\b
         |\b(?:no,?\swait|wait,?\sno)\b|\bchang(?:e|ed|ing)\smy\smind\b|\b(?:on|having)\ssecond\sthoughts?\b|\bi\s(?:was\swrong|take\s(?:that|it)\sback)\b
-        |\bafter\sall\b"
+        |\bafter\sall\b|\b(?:vergiss|oublie|olvida)\b"
 );
 pattern!(
     POINTS_BACK,
-    r"(?ix)\b(?:scrap|scratch|forget|never\s?mind|disregard|drop|undo|revert)\s(?:that|it|this|all\sthat|what\si\ssaid|my\slast)\b|\btake\s(?:that|it)\sback\b"
+    r"(?ix)\b(?:scrap|scratch|forget|never\s?mind|disregard|drop|undo|revert)\s(?:that|it|this|all\sthat|what\si\ssaid|my\slast)\b|\btake\s(?:that|it)\sback\b|^(?:vergiss\s(?:das|es)|oublie\s(?:ça|cela)|olvida\s(?:eso|lo))\b"
 );
 
 /// Whether a later turn of the person takes back what these words say: it names the same thing, or it is the very next

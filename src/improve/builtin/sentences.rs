@@ -11,37 +11,49 @@ use crate::session::GAP;
 pub struct Sentence {
     /// The words. Folded, they stand in the folded turn.
     pub text: String,
-    /// Something was quoted in it, so it is not wholly the speaker's and must not be quoted.
+    /// It is no sentence of the speaker's to keep: something was quoted in it, or it is an item of a list of tasks.
     pub has_gap: bool,
+    /// It is an item of a list.
+    pub listed: bool,
 }
 
 /// Splits a turn in its own words.
 pub fn split(text: &str) -> Vec<Sentence> {
     let mut out = Vec::new();
     for paragraph in paragraphs(text) {
-        let mut rest = paragraph.as_str();
+        let mut rest = paragraph.text.as_str();
         while let Some(end) = sentence_end(rest) {
-            push(&mut out, &rest[..end]);
+            push(&mut out, &rest[..end], &paragraph);
             rest = &rest[end..];
         }
-        push(&mut out, rest);
+        push(&mut out, rest, &paragraph);
     }
     out
 }
 
-fn push(out: &mut Vec<Sentence>, text: &str) {
+fn push(out: &mut Vec<Sentence>, text: &str, paragraph: &Paragraph) {
     let text = text.trim();
     if text.chars().any(char::is_alphanumeric) || text.contains(GAP) {
-        out.push(Sentence { text: text.to_owned(), has_gap: text.contains(GAP) });
+        let has_gap = paragraph.to_do || text.contains(GAP);
+        out.push(Sentence { text: text.to_owned(), has_gap, listed: paragraph.listed });
     }
 }
 
-/// Lines that belong together: a line goes on with the next when that one starts in lower case and is no list item.
-fn paragraphs(text: &str) -> Vec<String> {
+/// Lines that belong together.
+struct Paragraph {
+    text: String,
+    /// An item of a list.
+    listed: bool,
+    /// An item with a box to tick.
+    to_do: bool,
+}
+
+/// The paragraphs of a text: a line goes on with the next when that one starts in lower case and is no list item.
+fn paragraphs(text: &str) -> Vec<Paragraph> {
     static ITEM: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r"^(?:[-*+\u{2022}]|\d{1,3}[.)]|[a-z]\))\s+(?:\[[ xX]\]\s+)?").expect("a fixed pattern")
     });
-    let mut out: Vec<String> = Vec::new();
+    let mut out: Vec<Paragraph> = Vec::new();
     let mut open = false;
     for line in text.lines() {
         let folded = line.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -50,13 +62,15 @@ fn paragraphs(text: &str) -> Vec<String> {
         let goes_on = open
             && item == 0
             && bare.starts_with(|c: char| c.is_lowercase() || c == '`')
-            && out.last().is_some_and(|last: &String| !last.ends_with(['.', '!', '?', ':', ';', GAP]));
+            && out.last().is_some_and(|last| !last.text.ends_with(['.', '!', '?', ':', ';', GAP]));
         match out.last_mut().filter(|_| goes_on) {
             Some(last) => {
-                last.push(' ');
-                last.push_str(bare);
+                last.text.push(' ');
+                last.text.push_str(bare);
             }
-            None if !bare.is_empty() => out.push(bare.to_owned()),
+            None if !bare.is_empty() => {
+                out.push(Paragraph { text: bare.to_owned(), listed: item > 0, to_do: folded[..item].contains('[') });
+            }
             None => {}
         }
         open = !bare.is_empty();
@@ -132,9 +146,16 @@ mod tests {
     #[test]
     fn list_items_are_sentences_and_wrapped_lines_are_one() {
         assert_eq!(
-            texts("- [ ] never push\n  on Fridays\n2) use tabs\n\nDone"),
+            texts("- never push\n  on Fridays\n2) use tabs\n\nDone"),
             ["never push on Fridays", "use tabs", "Done"]
         );
+    }
+
+    #[test]
+    fn an_item_with_a_box_is_a_task() {
+        let found = split("- [ ] never push\n- use tabs\nDone");
+        let marks: Vec<(bool, bool)> = found.iter().map(|sentence| (sentence.has_gap, sentence.listed)).collect();
+        assert_eq!(marks, [(true, true), (false, true), (false, false)]);
     }
 
     #[test]

@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 
-use super::forms;
 use super::instruction::{CIRCUMSTANCE, Instruction, instruction, tail_of};
 use super::judge::{self, pattern};
 use super::retraction::is_taken_back;
@@ -23,8 +22,7 @@ pub fn find(session: &Session, turns: &[Turn], taken: &mut HashSet<(usize, usize
                 continue;
             }
             let alone = stands_alone(turn, index);
-            let habit = || agent_spoke(session, turn.at).then(|| forms::stop_a_habit(&sentence.text)).flatten();
-            let found = instruction(&sentence.text).filter(|found| found.lasting || alone).or_else(habit);
+            let found = instruction(&sentence.text).filter(|found| found.lasting || alone);
             let Some(found) = found.filter(|found| !is_another(&found.order)) else { continue };
             if is_taken_back(&turns[nth + 1..], &found.order) {
                 continue;
@@ -59,7 +57,7 @@ fn candidate(
     }
     body.push('\n');
     if let Some(reason) = &reason {
-        body.push_str(&format!("\n## Why\n\n{}\n", compose::sentence(reason)));
+        body.push_str(&format!("\n## Why\n\n{}\n", compose::reason(reason)));
     }
     compose::page(Kind::Rule, &title, body, confidence(found, reason.is_some()), RATIONALE, quotes)
 }
@@ -92,11 +90,6 @@ pub fn instead<'t>(turn: &'t Turn, index: usize) -> Option<&'t str> {
     let next = turn.sentences.get(index + 1)?;
     let fits = !next.has_gap && INSTEAD.is_match(&next.text) && instruction(&next.text).is_some();
     fits.then_some(next.text.as_str())
-}
-
-/// Whether the agent did or said anything before.
-fn agent_spoke(session: &Session, at: usize) -> bool {
-    session.observations[..at].iter().any(|o| o.speaker == crate::session::Speaker::Assistant)
 }
 
 /// The title of an order: of one that is too long, the order without the occasion before it when only that would be left.
