@@ -3,10 +3,12 @@
 use sha2::{Digest, Sha256};
 
 use super::super::{Bench, Found};
+use super::said_before::SaidBefore;
 use crate::git;
 use crate::improve::builtin;
 use crate::improve::plan::Selected;
-use crate::improve::run::Call;
+use crate::improve::run::{Call, RejectedCandidate};
+use crate::proposal::Candidate;
 use crate::proposal::context::Cited;
 use crate::session::{self, Stored};
 
@@ -48,6 +50,7 @@ pub(super) fn review(bench: &Bench<'_>, selected: &Selected) -> git::Result<Opti
     {
         found.iter_mut().for_each(|candidate| candidate.path = format!("{}/{}", scope.path, candidate.path));
     }
+    let (found, rejected) = new_ones(bench, selected, found)?;
     let candidates = found.into_iter().map(Ok).collect();
     let input: String = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
     let call = Call {
@@ -55,5 +58,30 @@ pub(super) fn review(bench: &Bench<'_>, selected: &Selected) -> git::Result<Opti
         ms: u64::try_from(clock.elapsed().as_millis()).unwrap_or(u64::MAX),
         ..Call::new("review", "builtin", selected)
     };
-    Ok(Some(Found { cited, candidates, calls: vec![call], ..Found::default() }))
+    Ok(Some(Found { cited, candidates, rejected, calls: vec![call], ..Found::default() }))
+}
+
+/// Parts what is new from what a page says already, or was turned down, in other words.
+fn new_ones(
+    bench: &Bench<'_>,
+    selected: &Selected,
+    found: Vec<Candidate>,
+) -> git::Result<(Vec<Candidate>, Vec<RejectedCandidate>)> {
+    if found.is_empty() {
+        return Ok((found, Vec::new()));
+    }
+    let said = SaidBefore::load(bench, &selected.scope)?;
+    let (mut new, mut rejected) = (Vec::new(), Vec::new());
+    for candidate in found {
+        match said.of(&candidate) {
+            None => new.push(candidate),
+            Some(reason) => rejected.push(RejectedCandidate {
+                session: selected.subject().to_owned(),
+                path: candidate.path,
+                reason: reason.to_owned(),
+                evidence: candidate.evidence.first().map_or_else(String::new, |evidence| evidence.quote.clone()),
+            }),
+        }
+    }
+    Ok((new, rejected))
 }

@@ -3,6 +3,7 @@
 mod builtin;
 pub(in crate::improve) mod contract;
 mod model;
+mod said_before;
 
 use super::super::plan::Selected;
 use super::{Bench, Error, Found};
