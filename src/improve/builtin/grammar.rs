@@ -4,7 +4,7 @@ use super::frame::{self, Framed, Sign};
 use super::judge::{self, pattern};
 use super::mood::{ABSOLUTE, BAN, Mood, PROBLEM, Read, TERMS, read};
 use super::occasion::{Recurs, ends_again, occasion};
-use super::practice::{Object, base};
+use super::practice::Object;
 
 pattern!(
     OF_NOW,

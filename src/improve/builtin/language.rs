@@ -98,7 +98,7 @@ const LANGUAGES: &[Words] = &[
 struct Language {
     filler: Regex,
     from_now: Regex,
-    from_now_within: Regex,
+    from_now_end: Regex,
     scope: Regex,
     absolute: Regex,
     each: Regex,
@@ -123,7 +123,7 @@ impl Language {
         Language {
             filler: pattern(format!(r"(?i)^(?:{})(?:\s*[,:;.!\x{{2013}}\x{{2014}}-]+\s*|\s+)", words.filler)),
             from_now: pattern(format!(r"(?i)^(?:{})(?:\s*[,:]\s*|\s+)", words.from_now)),
-            from_now_within: word(words.from_now),
+            from_now_end: pattern(format!(r"(?i)[,\s]+(?:{})\s*[.!]*$", words.from_now)),
             scope: word(words.scope),
             absolute: word(words.absolute),
             each: word(words.each),
@@ -155,7 +155,9 @@ impl Language {
                 break;
             }
         }
-        marked |= self.from_now_within.is_match(rest);
+        if let Some(found) = self.from_now_end.find(rest) {
+            (rest, marked) = (&rest[..found.start()], true);
+        }
         let (order, reason) = match self.because.find(rest) {
             Some(found) if found.start() >= 10 => {
                 (&rest[..found.start()], Some(rest[found.start()..].trim_start_matches([',', ' '])))

@@ -72,7 +72,7 @@ fn split_occasion(core: &str) -> Option<(Recurs, &str)> {
     let often = ["whenever", "every time", "each time", "next time", "the next time"]
         .iter()
         .any(|word| lower.starts_with(word));
-    if (object.points || object.product) && !often || super::judge::is_at_hand(rest) {
+    if (object.points || object.product) && !often || judge::is_at_hand(rest) {
         return None;
     }
     let unbound = rest.trim().is_empty()

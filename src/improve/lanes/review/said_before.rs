@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn a_page_that_says_it_with_more_words_around_it_is_found() {
         let said = known(&["The API server needs Redis: always start Redis before the API server."], &[]);
-        assert_eq!(said.of(&candidate("Start redis before the api server")), Some("a page"));
+        assert_eq!(said.of(&candidate("Redis must be started before the api server")), Some("a page"));
         assert_eq!(said.of(&candidate("Start the queue before the api server")), None);
         assert_eq!(said.of(&candidate("Never start redis before the api server")), None, "the opposite is news");
     }
