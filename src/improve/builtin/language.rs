@@ -185,7 +185,7 @@ impl Language {
         let lasting = marked
             || absolute && (ordered || habit)
             || self.each.is_match(order) && ordered
-            || habit && (scoped || against) && (against || tool || scoped);
+            || habit && (scoped || against);
         let on_its_own = ordered && against && tool;
         (order.split_whitespace().count() >= 3 && (lasting || on_its_own)).then(|| Instruction {
             words: plain.to_owned(),

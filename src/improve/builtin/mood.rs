@@ -183,7 +183,7 @@ fn obliged<'t>(core: &'t str, says: &impl Fn(Sign) -> bool) -> Option<Read<'t>> 
             && (practice || contrast || !modal.starts_with("are")))
         || (practice && many && state && (object.place || contrast || rest.contains('_') || rest.contains('`')))
         || (many && contrast && (state || modal.starts_with("are") || must) && !object.points);
-    fits.then(|| Read { mood: Mood::Obligation, verb: modal, rest })
+    fits.then_some(Read { mood: Mood::Obligation, verb: modal, rest })
 }
 
 /// What holds for things of a kind: an order, or where they are and what they have.

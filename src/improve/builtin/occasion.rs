@@ -30,8 +30,9 @@ pub fn occasion(core: &str) -> Option<(Recurs, &str)> {
             let first = main.split_whitespace().next()?.to_lowercase();
             let whole = !["the", "a", "an", "this", "our", "new", "to", "and", "no"]
                 .contains(&core[..at].split(' ').next_back()?);
-            let begins = whole && base(&first).is_some_and(|verb| verb == first)
-                || whole && ["you", "we", "don't", "make"].contains(&first.as_str());
+            let orders = base(&first).is_some_and(|verb| verb == first)
+                || ["you", "we", "don't", "make"].contains(&first.as_str());
+            let begins = whole && orders;
             let (recurs, rest) = split_occasion(&format!("{}, {main}", &core[..at]))
                 .filter(|_| begins)
                 .map(|(recurs, rest)| (recurs, rest.len()))?;
