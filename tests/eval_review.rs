@@ -272,6 +272,11 @@ fn the_built_in_reviewer_is_no_worse_on_the_cases_that_it_was_tuned_on() {
 }
 
 #[test]
+fn the_built_in_reviewer_proposes_nothing_wrong_where_people_talk_in_passing() {
+    holds("talk");
+}
+
+#[test]
 fn the_built_in_reviewer_is_no_worse_on_the_cases_that_were_held_back() {
     holds("held");
 }

@@ -75,7 +75,8 @@ fn rule(session: &Session, turn: &Turn, index: usize, before: &[Observation]) ->
     let sentence = &turn.sentences[index].text;
     let found = instruction(sentence)
         .filter(|found| found.lasting || standing::stands_alone(turn, index))
-        .or_else(|| forms::stop(sentence))?;
+        .or_else(|| forms::stop(sentence))
+        .filter(|found| !judge::is_about_it(&found.order))?;
     let human = compose::quote(session, turn.observation, &found.words)?;
     // Without the other side it is an instruction like any other, which the next rule finds.
     let wrong = found.instead_of.clone()?;

@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 
 use super::choice::{self, Choice};
+use super::instruction::instruction;
 use super::judge::{self, pattern};
-use super::{Turn, compose, sentences, signal};
+use super::{Turn, compose, retraction, sentences, signal};
 use crate::proposal::{Candidate, Evidence};
 use crate::session::{Observation, ObservationKind, Session, Speaker, own_words};
 use crate::wiki::Kind;
@@ -90,8 +91,10 @@ fn stated(turn: &Turn, index: usize, taken: &HashSet<(usize, usize)>) -> Option<
         (None, _) => {
             let next = next.filter(|next| judge::is_fit(next))?;
             let plain = judge::plain(next);
-            let why = REASON_SENTENCE.captures(&plain)?;
-            let why = why[1].to_owned();
+            let why = match REASON_SENTENCE.captures(&plain) {
+                Some(found) => found[1].to_owned(),
+                None => weighs(&plain)?.to_owned(),
+            };
             (2, alone(Choice { why: Some(why), ..first }).map(|found| with_words(found, next))?)
         }
     };
@@ -102,6 +105,17 @@ fn stated(turn: &Turn, index: usize, taken: &HashSet<(usize, usize)>) -> Option<
         used += 1;
     }
     Some((used, decision))
+}
+
+/// A sentence after a decision that weighs what was chosen, without a word that says so: "offsets get slow on big
+/// tenants".
+fn weighs(plain: &str) -> Option<&str> {
+    pattern!(
+        WEIGHS,
+        r"(?ix)\b(?:too|faster|slower|slow|simpler|easier|cheaper|smaller|safer|overkill|no\slonger|can'?t|cannot|doesn'?t|don'?t|nobody|only\sone|one\s(?:thing|binary|less)|never|cost\sus|lost\sus|bit\sus|burned\sus|painful|weak|enough|already|less|fewer|without)\b"
+    );
+    let tells = instruction(plain).is_none() && !judge::is_question(plain);
+    (tells && WEIGHS.is_match(plain)).then(|| plain.trim_end_matches(['.', '!', ' ']))
 }
 
 fn with_words(mut decision: Decision, words: &str) -> Decision {
@@ -128,6 +142,9 @@ fn both(first: Choice, second: Choice) -> Option<Decision> {
 
 /// Whether a later turn of the person takes it back.
 fn is_taken_back(later: &[Turn], what: &str) -> bool {
+    if retraction::is_given_up(later) {
+        return true;
+    }
     let names = choice::names(what);
     later.iter().flat_map(|turn| &turn.sentences).any(|sentence| {
         TAKEN_BACK.is_match(&judge::plain(&sentence.text)) && {

@@ -46,6 +46,11 @@ const OPENINGS: &[(Sign, &str)] = &[
         r"(?:(?:it's|it is) )?(?:house|team|project|our|the|company|my|general|a|one)(?: team's| team| project)? (?:rule|policy|convention|standard|guideline|style)s?(?: here| in this (?:repo|project|team))?(?: (?:is|are)(?: that| to)?| to|:)",
     ),
     (Sign::Lasting, r"(?:convention|policy)(?: here)?(?: is|:)"),
+    (Sign::Lasting, r"(?:one more|another|one|a new|new|general) rule(?: of ours| here)?:"),
+    (Sign::Lasting, r"(?:let's )?(?:get into|make it|make that|be in) (?:a|the) habit (?:of|to)"),
+    (Sign::Lasting, r"(?:as a team,? )?we(?:'ve| have)? (?:all )?agreed that"),
+    (Sign::Lasting, r"(?:as|like) (?:always|usual)(?: in this (?:repo|project|codebase)| here)?[,:]"),
+    (Sign::Lasting, r"(?:remind yourself|remember|note)(?: for (?:later|next time|the future))(?: that| to|:)?"),
     (
         Sign::Lasting,
         r"(?:one |a |another |quick )?(?:thing|note|tip|reminder|lesson)(?: to (?:remember|keep in mind))? for (?:the future|next time|later|(?:next|later|future) sessions?)",
@@ -63,6 +68,11 @@ const OPENINGS: &[(Sign, &str)] = &[
     ),
     (Sign::Noted, r"(?:a |one )?(?:quick |small |friendly |last )?(?:reminder|note)"),
     (Sign::Forbidden, r"you (?:must not|mustn't|should not|shouldn't|are not allowed to|aren't allowed to|may not)"),
+    (Sign::Forbidden, r"(?:can|could|would|will) you (?:please |pls )?not"),
+    (
+        Sign::Forbidden,
+        r"i(?:'m| am)? (?:really |just )?(?:don't like|do not like|hate|dislike|can't stand|not a (?:big )?fan of|allergic to)(?: it when| seeing)?",
+    ),
     (Sign::Forbidden, r"i (?:really )?(?:don't|do not) (?:ever )?want(?: you to| to see)?(?: any| new| more)*"),
     (Sign::Told, r"you (?:must|should|have to|need to|ought to|are to|shall)|you're to"),
     (Sign::Told, r"i (?:really )?(?:want|need|expect|would like|'d like) you to|i'd like you to"),
@@ -70,8 +80,14 @@ const OPENINGS: &[(Sign, &str)] = &[
     (Sign::Proposed, r"let's|try to|we (?:should|must|have to|need to)"),
     (
         Sign::Wished,
-        r"i(?:'d| would) (?:really |much )?(?:prefer|rather|like|appreciate)(?: it)?(?: if| that| when)? (?:you|we)(?: would| could| to)?",
+        r"i(?:'d| would) (?:really |much )?(?:prefer|rather|like|love|appreciate)(?: it)?(?: if| that| when)? (?:you|we)(?: would| could| to)?",
     ),
+    (
+        Sign::Wished,
+        r"(?:it'd|it would) be (?:great|nice|good|helpful|lovely|better) if (?:you|we)(?: would| could| can)?",
+    ),
+    (Sign::Wished, r"my preference (?:is|would be)(?: to| that you| that we)?"),
+    (Sign::Asked, r"would you mind|(?:can|could) we(?: (?:please|pls))?"),
     (Sign::Asked, r"(?:can|could|would|will) you(?: (?:please|pls|kindly))?"),
     (
         Sign::Reproach,

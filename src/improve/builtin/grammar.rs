@@ -8,7 +8,7 @@ use super::practice::Object;
 
 pattern!(
     OF_NOW,
-    r"(?ix)\b(?:yet|now|still|again|already|immediately|asap|currently|instead\sof\sthat)\b|\b(?:before|until)\swe\s(?:continue|go\son|start)\b|\btell\sme\b|\bshow\sme\b|\bthat\sis\swhy\b|\bi'?m\b|\bfix\s(?:it|that)\b"
+    r"(?ix)\b(?:yet|now|still|again|already|immediately|asap|currently|instead\sof\sthat)\b|\b(?:before|until)\swe\s(?:continue|go\son|start)\b|\btell\sme\b|\bshow\sme\b|\bthat\sis\swhy\b|\bi'?m\b|\bfix\s(?:it|that)\b|^no\sneed\b.*\b(?:that|this|it)$"
 );
 pattern!(WANTS_A_THING, r"(?ix)^(?:a|an|some|two|three|\d+|more)\s");
 
@@ -215,6 +215,13 @@ fn is_a_habit(verb: &str, object: Object) -> bool {
         "assume",
         "apologize",
         "reformat",
+        "ask",
+        "amend",
+        "bump",
+        "abbreviate",
+        "rewrite",
+        "squash",
+        "force-push",
     ];
     HABITS.contains(&verb)
         || ((object.place || object.all) && ["touch", "edit", "modify", "change", "format", "commit"].contains(&verb))
@@ -233,6 +240,8 @@ fn is_a_way(verb: &str) -> bool {
 /// A request in the form of a question asks for good when it says please and forbids, or always.
 fn is_asked_for_good(clause: &str, core: &str) -> bool {
     let please = clause.to_lowercase().contains("please");
-    let stops = core.to_lowercase().starts_with("stop ");
-    stops || (please && (ABSOLUTE.is_match(core) || BAN.is_match(core)))
+    let first = core.split_whitespace().next().unwrap_or_default().to_lowercase();
+    let rest = core.get(first.len()..).unwrap_or_default();
+    let keeps = matches!(first.as_str(), "keep" | "stick" | "writing" | "keeping") && Object::of(rest).is_general();
+    first == "stop" || keeps || (please && (ABSOLUTE.is_match(core) || BAN.is_match(core)))
 }

@@ -29,7 +29,7 @@ pattern!(
         |\bwho\sneeds\b|\bgreat\sidea\b|\bworks\severy\stime\b|\bthat\swill\s(?:go|end)\s(?:so\s)?well\b|\bas\swe\sall\sknow\b|\blike\sreal\s(?:men|programmers|developers)\b|\bliving\son\sthe\sedge\b
         |\bnever\s(?:ever\s)?(?:test|review|document|back\sup|sleep|write\s(?:any\s)?(?:tests?|docs)|read\sthe\sdocs|run\s(?:any\s)?tests?)(?:\s(?:anything|at\sall|ever))?\s*(?:[.!,]|$)
         |\b(?:always|just)\s(?:ignore|skip|delete|disable|break)\s(?:the\s|all\s)*(?:tests?|linter|errors?|warnings?|reviews?|ci|build|failing)\b|\s/s\b|\byeah\sright\b|\bas\sif\b|\boh\sgreat\b|\bapparently\b|\bthanks\sfor\snothing\b|\blo+l\b|\bhaha|\blmao\b|\bbrilliant\b|\bgenius\b
-        |\blove\s(?:how|it\swhen|that)\b|\bwhy\snot\b|\bwhat\scould\s(?:possibly\s)?go\swrong\b|^(?:sure|yeah|right),?\s(?:just\s)?(?:always|never)|🙄|🙃|😏|;\)|\bright\?)"
+        |\byolo\b|\b(?:awesome|fantastic|wonderful|excellent|terrific|lovely)\sidea\b|\bwork(?:s|ed)\s(?:out\s)?(?:so|really|super)\s(?:well|great)\b|\b(?:always\s)?ends?\swell\b|\bare\sfor\s(?:cowards|losers|the\sweak|wimps)\b|\bgood\sluck\swith\b|\bbecause\swhy\snot\b|\bwho\scares\b|\bliving\sdangerously\b|\bwhat\selse\sis\snew\b|\blove\s(?:how|it\swhen|that)\b|\bwhy\snot\b|\bwhat\scould\s(?:possibly\s)?go\swrong\b|^(?:sure|yeah|right),?\s(?:just\s)?(?:always|never)|🙄|🙃|😏|;\)|\bright\?)"
 );
 pattern!(
     AT_HAND,
@@ -101,6 +101,15 @@ pub fn is_question(text: &str) -> bool {
 /// Said as a guess, a wish or an example.
 pub fn is_unsure(text: &str) -> bool {
     UNSURE.is_match(&plain(text))
+}
+
+/// An order whose object only the sentence before names: "stick to that", "never do it like this".
+pub fn is_about_it(order: &str) -> bool {
+    pattern!(
+        ABOUT_IT,
+        r"(?ix)^(?:(?:always|never|please|don'?t|do\snot|just|only|you|we|must|should|stop|ever)\s)*[a-z]+(?:\s(?:to|with|at|on|by|for|from|like|of|up))?\s(?:that|it|this|them|these|those|so)(?:\s(?:like|way|always|ever|here|everywhere|too|again|first|that|this|please|from|now|on|in|future|the))*[\s.!]*$"
+    );
+    ABOUT_IT.is_match(&plain(order))
 }
 
 /// Said in mockery.

@@ -96,12 +96,20 @@ pub fn review(session: &Session, history: &[Session]) -> Vec<Candidate> {
     found.extend(procedure::find(session, history));
     let mut kept: Vec<Candidate> = Vec::new();
     for candidate in found {
-        match kept.iter_mut().find(|other| other.path == candidate.path) {
+        match kept.iter_mut().find(|other| other.path == candidate.path || says_the_same(other, &candidate)) {
             Some(same) => compose::merge(same, candidate),
             None => kept.push(candidate),
         }
     }
     kept
+}
+
+/// Whether one candidate says what another of the same session does, in nearly the same words.
+fn says_the_same(one: &Candidate, other: &Candidate) -> bool {
+    let (words, others): (HashSet<_>, HashSet<_>) =
+        (choice::names(&one.title).into_iter().collect(), choice::names(&other.title).into_iter().collect());
+    let fewest = words.len().min(others.len());
+    one.kind == other.kind && fewest >= 2 && words.intersection(&others).count() * 3 > fewest * 2
 }
 
 fn turns(session: &Session) -> Vec<Turn<'_>> {

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::instruction::{CIRCUMSTANCE, Instruction, instruction, tail_of};
 use super::judge::{self, pattern};
 use super::retraction::is_taken_back;
-use super::{Turn, compose, signal};
+use super::{Turn, choice, compose, signal};
 use crate::proposal::{Candidate, Evidence};
 use crate::session::Session;
 use crate::wiki::Kind;
@@ -23,17 +23,18 @@ pub fn find(session: &Session, turns: &[Turn], taken: &mut HashSet<(usize, usize
             }
             let alone = stands_alone(turn, index);
             let found = instruction(&sentence.text).filter(|found| found.lasting || alone);
-            let Some(found) = found.filter(|found| !is_another(&found.order)) else { continue };
+            let Some(found) = found.filter(|found| !is_another(&found.order) && !judge::is_about_it(&found.order))
+            else {
+                continue;
+            };
             if is_taken_back(&turns[nth + 1..], &found.order) {
                 continue;
             }
             let Some(evidence) = compose::quote(session, turn.observation, &found.words) else { continue };
-            taken.insert((turn.at, index));
-            let in_its_place = in_its_place(turn, index, &found);
-            if in_its_place.is_some() {
-                taken.insert((turn.at, index + 1));
-            }
-            out.push(candidate(session, turn, &found, in_its_place, following_reason(turn, index), evidence));
+            let more = same_breath(turn, index, &found, &turns[nth + 1..]);
+            let last = index + more.len();
+            taken.extend((index..=last).map(|at| (turn.at, at)));
+            out.push(candidate(session, turn, &found, &more, following_reason(turn, last), evidence));
         }
     }
     out
@@ -43,7 +44,7 @@ fn candidate(
     session: &Session,
     turn: &Turn,
     found: &Instruction,
-    in_its_place: Option<&str>,
+    more: &[&str],
     following: Option<String>,
     evidence: Evidence,
 ) -> Candidate {
@@ -51,7 +52,7 @@ fn candidate(
     let title = title(&found.order);
     let mut body = format!("{}\n\n{}", compose::heading(&title), compose::sentence(&found.order));
     let mut quotes = vec![evidence];
-    if let Some(words) = in_its_place {
+    for words in more {
         body.push_str(&format!(" {}", compose::sentence(words)));
         quotes.extend(compose::quote(session, turn.observation, words));
     }
@@ -66,6 +67,36 @@ fn candidate(
 fn is_another(order: &str) -> bool {
     pattern!(ANOTHER, r"(?i)\b(?:an?|another) (?:[a-z]+ )?one\b");
     ANOTHER.is_match(order)
+}
+
+/// The sentences behind an instruction that belong to it: what to do in its place, and further instructions about the
+/// same thing.
+fn same_breath<'t>(turn: &'t Turn, index: usize, found: &Instruction, later: &[Turn]) -> Vec<&'t str> {
+    let mut more: Vec<&str> = in_its_place(turn, index, found).into_iter().collect();
+    while let Some(next) = turn.sentences.get(index + more.len() + 1) {
+        let is_more = |then: &Instruction| then.lasting && about_one_thing(&found.order, &then.order);
+        let goes_on = !next.has_gap
+            && judge::is_fit(&next.text)
+            && instruction(&next.text).is_some_and(|then| is_more(&then) && !is_taken_back(later, &then.order));
+        if !goes_on {
+            break;
+        }
+        more.push(&next.text);
+    }
+    more
+}
+
+/// Whether two orders name the same thing.
+fn about_one_thing(order: &str, other: &str) -> bool {
+    const EVERYWHERE: &[&str] = &[
+        "after", "always", "before", "each", "ever", "every", "here", "make", "must", "never", "only", "please",
+        "project", "repo", "should", "sure", "them", "they", "time", "unless", "when", "without", "write", "your",
+    ];
+    let things = |text: &str| -> HashSet<String> {
+        let words = choice::names(text).into_iter().filter(|word| !EVERYWHERE.contains(&word.as_str()));
+        words.map(|word| word.trim_end_matches('s').to_owned()).collect()
+    };
+    !things(order).is_disjoint(&things(other))
 }
 
 /// What to do in place of what the sentence before forbids. On its own it would be an order for the task at hand.

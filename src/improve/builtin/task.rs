@@ -28,6 +28,14 @@ pub fn mark(mut sentences: Vec<Sentence>) -> Vec<Sentence> {
         OF_A_TEXT.is_match(&sentence.text)
             && (WORKS_ON_TEXT.is_match(&sentence.text) || judge::is_question(&sentence.text))
     });
+    // "summarize this: …" hands over everything that follows.
+    pattern!(
+        HANDS_OVER,
+        r"(?ix)^(?:please\s|can\syou\s)?(?:summari[sz]e|translate|rephrase|reword|proofread|shorten|explain|write|draft|answer|reply\sto|turn|put|convert)\b[^.]*:\s"
+    );
+    if let Some(at) = sentences.iter().position(|sentence| HANDS_OVER.is_match(&sentence.text)) {
+        sentences[at..].iter_mut().for_each(|sentence| sentence.has_gap = true);
+    }
     if let Some(at) = about_a_text.filter(|_| sentences.len() > 1) {
         for (_, sentence) in sentences.iter_mut().enumerate().filter(|(index, _)| *index != at) {
             sentence.has_gap = true;
@@ -50,9 +58,18 @@ pub fn mark(mut sentences: Vec<Sentence>) -> Vec<Sentence> {
     sentences
 }
 
-/// Whether the items of a list are things to do: the words before it say so, or half of them are plain orders.
+/// Whether the items of a list are things to do: the words before it say so, half of them are plain orders, or most hold
+/// for nothing beyond the task.
 fn is_of_tasks(head: Option<&Sentence>, items: &[Sentence]) -> bool {
-    let head = head.map(|sentence| sentence.text.as_str()).filter(|text| text.ends_with(':')).unwrap_or_default();
+    let head = head.map(|sentence| sentence.text.as_str()).unwrap_or_default();
+    pattern!(
+        TO_DO,
+        r"(?i)^\W*(?:my |the |our )?(?:to-?dos?|tasks?|next steps?|list|plan|open points?|for (?:today|tomorrow|now|this week))\b"
+    );
+    if TO_DO.is_match(head) && head.split_whitespace().count() <= 6 {
+        return true;
+    }
+    let head = if head.ends_with(':') { head } else { "" };
     if OF_RULES.is_match(head) {
         return false;
     }
@@ -60,5 +77,8 @@ fn is_of_tasks(head: Option<&Sentence>, items: &[Sentence]) -> bool {
         let first = sentence.text.split_whitespace().next().unwrap_or_default().to_lowercase();
         base(&first).is_some_and(|verb| verb == first) && instruction(&sentence.text).is_none()
     };
-    OF_TASKS.is_match(head) || (items.len() > 1 && items.iter().filter(is_plain).count() * 2 >= items.len())
+    let standing = items.iter().filter(|item| instruction(&item.text).is_some()).count();
+    OF_TASKS.is_match(head)
+        || (items.len() > 1 && items.iter().filter(is_plain).count() * 2 >= items.len())
+        || (items.len() > 2 && standing * 2 < items.len())
 }
