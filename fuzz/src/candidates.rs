@@ -7,7 +7,7 @@ use git_memory::config::{Improve, Protect};
 use git_memory::improve::lanes::fuzzed;
 use git_memory::model::first_json;
 use git_memory::proposal::validate::{
-    Context, Generated, Known, KnownPage, Passage, Source, Valid, id_of, normalise, validate_all,
+    Context, Generated, Known, KnownPage, Passage, Proposed, Source, Valid, id_of, normalise, validate_all,
 };
 use git_memory::proposal::{Candidate, Operation, ReasonCode, Refusal};
 use git_memory::session::{From, Outcome, Policy, ReadOptions, Session, own_words, read};
@@ -104,6 +104,7 @@ impl World {
             layout: &self.layout,
             known: &self.known,
             shown: None,
+            proposed: &Proposed::default(),
             pending: &[],
             rejected: &[],
             source: &|name| self.source(name),

@@ -2,8 +2,9 @@
 
 use std::sync::LazyLock;
 
+use git_memory::config::{Inputs, merge};
 use git_memory::improve::prompts::Template;
-use git_memory::improve::strategy::{self, Strategy};
+use git_memory::improve::strategy;
 use serde_json::{Value, json};
 
 use crate::{FOLDER, in_time};
@@ -23,8 +24,9 @@ static FILES: LazyLock<[std::path::PathBuf; 3]> = LazyLock::new(|| {
 /// One text, as a strategy of one's own, as what all strategies build on, and as a prompt.
 pub fn check(bytes: &[u8]) {
     FILES.iter().for_each(|path| std::fs::write(path, bytes).expect("a file"));
+    let config = merge(&Inputs::default()).expect("the defaults");
     for name in ["mine", strategy::DEFAULT, "thorough"] {
-        match in_time(bytes.len(), || Strategy::load(name)) {
+        match in_time(bytes.len(), || strategy::load(name, &config)) {
             Ok(strategy) => {
                 assert_eq!(strategy.name, name);
                 assert!(strategy.proactive.days <= 1_000_000 && strategy.triage.cap <= 1_000_000, "{strategy:?}");
