@@ -56,6 +56,28 @@ fn what_people_say_to_an_agent_is_read_by_its_grammar() {
 }
 
 #[test]
+fn instructions_of_one_breath_about_one_thing_are_one_page() {
+    let found = |words| builtin::review(&session("s", &[H("go"), A("Done."), H(words)]), &[]);
+    let together = found("Never commit snapshots by hand. Always record the snapshots with make record.");
+    assert_eq!(listed(&together), ["_rules/never-commit-snapshots-by-hand.md | Never commit snapshots by hand"]);
+    let body = together[0].body_markdown.as_deref().expect("a body");
+    assert!(body.contains("by hand. Always record the snapshots with make record."), "{body}");
+    let quotes: Vec<&str> = together[0].evidence.iter().map(|evidence| evidence.quote.as_str()).collect();
+    assert_eq!(quotes.len(), 2, "each of them is quoted: {quotes:?}");
+    let apart = found("Never commit snapshots by hand. Always answer in English.");
+    assert_eq!(apart.len(), 2, "{:?}", listed(&apart));
+    let back =
+        [H("go"), A("Done."), H("Never commit snapshots by hand. Always record the snapshots with make record.")];
+    let back =
+        [&back[..], &[A("Fine."), H("Actually, forget that about recording the snapshots with make record.")]].concat();
+    let kept = builtin::review(&session("s", &back), &[]);
+    assert!(
+        kept.iter().all(|kept| !kept.body_markdown.as_deref().unwrap_or_default().contains("make record")),
+        "{kept:?}"
+    );
+}
+
+#[test]
 fn every_quote_stands_in_its_observation_and_every_rule_has_a_persons_words() {
     let fold = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     for (why, events, _) in
